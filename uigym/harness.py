@@ -1,0 +1,270 @@
+"""What a product's owner writes: how to start, reset and read the product, and what an agent must do in it."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+import string
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from uigym.errors import HarnessError, did_you_mean
+from uigym.params import Sampler
+from uigym.types import GRANTED, State
+from uigym.verify import Verifier
+
+SPLIT_SIZE = 1_000_000
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+class Split(StrEnum):
+    """Disjoint sets of seeds: a million each, in this order from 0."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    HELDOUT = "heldout"
+
+    def seed(self, index: int) -> int:
+        """The index-th seed of this split."""
+        if not 0 <= index < SPLIT_SIZE:
+            raise ValueError(f"a split has the seeds 0 to {SPLIT_SIZE - 1}, not {index}")
+        return list(Split).index(self) * SPLIT_SIZE + index
+
+    @classmethod
+    def of(cls, seed: int) -> Split:
+        """The split that a seed belongs to.
+
+        Raises:
+            ValueError: The seed is negative or beyond the last split.
+        """
+        if not 0 <= seed < SPLIT_SIZE * len(cls):
+            raise ValueError(f"seeds go from 0 to {SPLIT_SIZE * len(cls) - 1}, not {seed}")
+        return list(cls)[seed // SPLIT_SIZE]
+
+
+class Running(Protocol):
+    """A product that is up, as probes and resets see it."""
+
+    base_url: str
+    port: int
+    workdir: Any
+    """pathlib.Path of the product's own work folder; {workdir} in a harness's strings."""
+
+
+Probe = Callable[[Running], Awaitable[State]]
+"""Reads the product's state out of band. Raises where it cannot; never gives an empty state instead."""
+Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
+"""(product, seed, appearance) -> the product holds the seed's data, in that appearance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The values that one part of the appearance may take."""
+
+    train: tuple[str, ...]
+    heldout: tuple[str, ...] = ()
+    """Seen only by held-out seeds; empty means that those use the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A task with its parameters filled in: what one episode is about."""
+
+    task: Task
+    seed: int
+    params: Mapping[str, Any]
+    instruction: str
+    verifier: Verifier
+
+    @property
+    def id(self) -> str:
+        """harness/task."""
+        return self.task.id
+
+
+@dataclass(eq=False)
+class Task:
+    """An instruction, its parameters, and what must be true afterwards."""
+
+    harness: Harness
+    name: str
+    wordings: tuple[str, ...]
+    """Ways to say it, each with {parameters}."""
+    heldout_wordings: tuple[str, ...]
+    """Ways to say it that only held-out seeds hear."""
+    function: Callable[..., Verifier]
+    samplers: Mapping[str, Sampler]
+    max_steps: int
+    tags: tuple[str, ...] = ()
+    expected_steps: int | None = None
+    """How many actions the oracle needs at most; None if unknown."""
+    solve: Callable[..., Awaitable[str | None]] | None = None
+    """The oracle: async (page, **params) -> the answer, or None."""
+
+    @property
+    def id(self) -> str:
+        """harness/task."""
+        return f"{self.harness.name}/{self.name}"
+
+    def oracle(self, function: Callable[..., Awaitable[str | None]]) -> Callable[..., Awaitable[str | None]]:
+        """Decorator: the scripted solution, in Playwright's own words, by mouse and keyboard.
+
+        It gets `page` and the task's parameters. What it returns is the answer; None says that it is done.
+        """
+        allowed = ["page", *self.samplers]
+        for name in inspect.signature(function).parameters:
+            if name not in allowed:
+                raise HarnessError(
+                    f"the oracle of {self.id} takes {name!r}, which is no parameter. {did_you_mean(name, allowed)}"
+                )
+        self.solve = function
+        return function
+
+    def instance(self, seed: int, state: State) -> Instance:
+        """Draw the parameters for a seed, given the state that the product has after a reset with it.
+
+        Raises:
+            HarnessError: A sampler found nothing to draw, or the task function failed.
+        """
+        rng = random.Random(f"{self.id}:{seed}")
+        params: dict[str, Any] = {}
+        for name, sampler in self.samplers.items():
+            try:
+                params[name] = sampler.draw(rng, state, params)
+            except HarnessError as exc:
+                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
+            except Exception as exc:
+                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {type(exc).__name__}: {exc}") from exc
+        spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
+        instruction = rng.choice(spoken).format(**params)
+        try:
+            verifier = self.function(**params)
+        except Exception as exc:
+            raise HarnessError(f"task {self.id}, seed {seed}: its function raised {type(exc).__name__}: {exc}") from exc
+        if not callable(verifier):
+            raise HarnessError(f"task {self.id}: its function must return a verifier, not {verifier!r}")
+        return Instance(self, seed, params, instruction, verifier)
+
+
+@dataclass(eq=False, kw_only=True)
+class Harness:
+    """One product: how to start it, reset it, read its state, and its tasks."""
+
+    name: str
+    state: Probe
+    reset: Reset
+    start: str = ""
+    """Command that starts the product; {port} and {workdir} are filled in."""
+    asgi: str | Callable[..., Any] = ""
+    """ASGI app, or "module:factory" called with the work folder; served from a warm thread."""
+    url: str = ""
+    """Address of a product that is already running."""
+    ready: str = "/"
+    """Path that answers 200 once the product can take traffic."""
+    ready_timeout_s: float = 60.0
+    home: str = "/"
+    """Path at which every episode begins."""
+    viewport: tuple[int, int] = (1280, 720)
+    """CSS px."""
+    grants: tuple[type, ...] = ()
+    """Actions beyond mouse and keyboard that policies may use: Goto, Back, SwitchTab, Upload, Dialog."""
+    looks: Mapping[str, Looks] = field(default_factory=dict)
+    """Parts of the appearance (theme, layout, density) and their values."""
+    tasks: dict[str, Task] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise HarnessError(f"a harness's name must be lower-case letters, digits, - and _, not {self.name!r}")
+        ways = [way for way, value in (("start", self.start), ("asgi", self.asgi), ("url", self.url)) if value]
+        if len(ways) != 1:
+            raise HarnessError(
+                f"harness {self.name}: give exactly one of start, asgi and url (given: {', '.join(ways) or 'none'})"
+            )
+        for role, value in (("state", self.state), ("reset", self.reset)):
+            if not callable(value):
+                raise HarnessError(f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}")
+        for action in self.grants:
+            if action not in GRANTED:
+                raise HarnessError(
+                    f"harness {self.name}: {action!r} cannot be granted; expected some of {[a.__name__ for a in GRANTED]}"
+                )
+        width, height = self.viewport
+        if not (1 <= width <= 10_000 and 1 <= height <= 10_000):
+            raise HarnessError(f"harness {self.name}: the viewport {self.viewport} is not a size in CSS px")
+
+    def task(
+        self,
+        *wordings: str,
+        max_steps: int,
+        heldout_wordings: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        expected_steps: int | None = None,
+    ) -> Callable[[Callable[..., Verifier]], Task]:
+        """Decorator: add a task. The function's parameters are the task's, their defaults are samplers.
+
+        Args:
+            wordings: One or more ways to give the instruction, with {parameters}.
+            max_steps: The episode is truncated after this many actions.
+            heldout_wordings: Ways that only held-out seeds hear.
+            tags: For choosing tasks: skill, difficulty.
+            expected_steps: How many actions the oracle needs at most.
+        """
+
+        def add(function: Callable[..., Verifier]) -> Task:
+            name = getattr(function, "__name__", "")
+            where = f"task {name!r} of harness {self.name!r}"
+            if name in self.tasks:
+                raise HarnessError(f"{where} is defined twice")
+            if not wordings or max_steps < 1:
+                raise HarnessError(f"{where}: needs at least one wording and max_steps >= 1")
+            samplers = _samplers(function, where)
+            for wording in (*wordings, *heldout_wordings):
+                _check_fields(wording, samplers, where)
+            task = Task(self, name, wordings, tuple(heldout_wordings), function, samplers, max_steps, tuple(tags), expected_steps)
+            self.tasks[name] = task
+            return task
+
+        return add
+
+    def find_task(self, name: str) -> Task:
+        """The task of that name.
+
+        Raises:
+            HarnessError: There is none; the message has the nearest name.
+        """
+        if name not in self.tasks:
+            raise HarnessError(f'harness "{self.name}" has no task "{name}". {did_you_mean(name, self.tasks)}')
+        return self.tasks[name]
+
+    def appearance(self, seed: int) -> dict[str, str]:
+        """How the product looks for a seed: one value for each part of the appearance."""
+        rng = random.Random(f"{self.name}:appearance:{seed}")
+        heldout = Split.of(seed) is Split.HELDOUT
+        return {
+            part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train) for part, looks in self.looks.items()
+        }
+
+
+def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:
+    found = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if not isinstance(parameter.default, Sampler):
+            raise HarnessError(
+                f"{where}: the default of parameter {name!r} must be a sampler such as one_of(...), not {parameter.default!r}"
+            )
+        found[name] = parameter.default
+    return found
+
+
+def _check_fields(wording: str, samplers: Mapping[str, Sampler], where: str) -> None:
+    try:
+        fields = [re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(wording) if name is not None]
+    except ValueError as exc:
+        raise HarnessError(f"{where}: the instruction {wording!r} cannot be read: {exc}") from exc
+    for name in fields:
+        if name not in samplers:
+            hint = did_you_mean(name, samplers).replace("Available", "Parameters")
+            raise HarnessError(f"{where}: the instruction uses {{{name}}}, which is not a parameter. {hint}")

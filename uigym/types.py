@@ -1,0 +1,408 @@
+"""The records that everything else speaks in: actions, observations, episodes, verdicts.
+
+Frozen and without behaviour beyond checking and (de)serialising themselves. Coordinates are CSS pixels of the
+viewport with the origin at the top left, everywhere; times are seconds unless the name says otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+Button: TypeAlias = Literal["left", "middle", "right"]
+Modifier: TypeAlias = Literal["Alt", "Control", "Meta", "Shift"]
+Row: TypeAlias = dict[str, Any]
+
+
+# --- actions -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """Press and release a mouse button at a point; `count` 2 or 3 is a double or triple click."""
+
+    x: float
+    y: float
+    button: Button = "left"
+    count: int = 1
+    modifiers: tuple[Modifier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Move the pointer without pressing."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drag:
+    """Press at the first point of the path, move through the others, release at the last."""
+
+    path: tuple[tuple[float, float], ...]
+    button: Button = "left"
+    modifiers: tuple[Modifier, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MouseDown:
+    """Press a mouse button and keep it pressed."""
+
+    x: float
+    y: float
+    button: Button = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class MouseUp:
+    """Release a mouse button."""
+
+    x: float
+    y: float
+    button: Button = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll:
+    """Turn the wheel over a point; positive `dy` shows what is further down, in CSS px."""
+
+    x: float
+    y: float
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Type text into whatever has the focus."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Press and release a key or a chord, such as "Enter" or "Control+A"."""
+
+    chord: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldKey:
+    """Hold a key or chord down for some seconds."""
+
+    chord: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let the page run for some seconds."""
+
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """End the episode with an answer to the instruction's question."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """End the episode: the task is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    """Open a URL, where the harness grants it."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Go back in the history, where the harness grants it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTab:
+    """Show another open tab, counted from 0 in the order of opening, where the harness grants it."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Answer an open file chooser with one of the episode's files, by name, where the harness grants it."""
+
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """Answer an open alert, confirm or prompt, where the harness grants it."""
+
+    accept: bool
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """What a policy said where no action could be read from it; refused with `reason`, never performed."""
+
+    text: str
+    reason: str
+
+
+Action: TypeAlias = (
+    Click | Move | Drag | MouseDown | MouseUp | Scroll | Type | Key | HoldKey | Wait | Answer | Done
+    | Goto | Back | SwitchTab | Upload | Dialog | Invalid
+)  # fmt: skip
+GRANTED: tuple[type, ...] = (Goto, Back, SwitchTab, Upload, Dialog)
+"""The members that only work where the harness grants them."""
+
+_ACTIONS: dict[str, type] = {
+    cls.__name__.lower(): cls
+    for cls in (Click, Move, Drag, MouseDown, MouseUp, Scroll, Type, Key, HoldKey, Wait, Answer, Done, *GRANTED, Invalid)
+}
+
+
+def action_to_json(action: Action) -> dict[str, Any]:
+    """The action as a JSON object whose "action" names the member.
+
+    Example:
+        >>> action_to_json(Key("Enter"))
+        {'action': 'key', 'chord': 'Enter'}
+    """
+    return {"action": type(action).__name__.lower(), **dataclasses.asdict(action)}
+
+
+def action_from_json(record: Mapping[str, Any]) -> Action:
+    """The inverse of `action_to_json`.
+
+    Raises:
+        ValueError: The object names no action, or has a field that the action does not have.
+    """
+    fields = {k: _as_tuples(v) for k, v in record.items() if k != "action"}
+    cls = _ACTIONS.get(record.get("action", ""))
+    if cls is None:
+        raise ValueError(f"no action {record.get('action')!r}; expected one of {', '.join(sorted(_ACTIONS))}")
+    try:
+        return cls(**fields)  # type: ignore[no-any-return]
+    except TypeError as exc:
+        raise ValueError(f"a {record['action']} action cannot have the fields {sorted(fields)}: {exc}") from exc
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(v) for v in value) if isinstance(value, list | tuple) else value
+
+
+# --- what a policy sees ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened beside the page: a dialog, a new tab, a download, a file chooser."""
+
+    kind: Literal["dialog", "tab", "download", "filechooser", "crash", "navigation"]
+    text: str = ""
+    """The dialog's message, the tab's title, the download's file name: what a person would read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """All that a policy may see: never the page's source, its address or the product's state."""
+
+    png: bytes
+    """Lossless screenshot of the viewport."""
+    width: int
+    """Of the viewport, CSS px."""
+    height: int
+    """Of the viewport, CSS px."""
+    instruction: str
+    """What the agent is told to do."""
+    pointer: tuple[float, float] | None = None
+    """Where the mouse is, CSS px; None before the first movement."""
+    error: str | None = None
+    """Why the last action was refused; None if it was performed."""
+    events: tuple[Event, ...] = ()
+    """What happened during the last step beside the picture."""
+    settled: bool = True
+    """False if the page was still at work when the picture was taken."""
+
+    @property
+    def image_hash(self) -> str:
+        """sha256 of the PNG, hex."""
+        return hashlib.sha256(self.png).hexdigest()
+
+
+class Step(NamedTuple):
+    """What `Env.step` returns; unpacks as Gymnasium's five values."""
+
+    observation: Observation
+    reward: float
+    """0 until the episode ends; then the verdict's score."""
+    terminated: bool
+    """The policy ended the episode by answering or by saying that it is done."""
+    truncated: bool
+    """The gym ended the episode: step or time budget, or too many refused actions."""
+    info: dict[str, Any]
+
+
+# --- episodes ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The product's own data, read out of band at one moment."""
+
+    tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    """Rows by table, in the order of their primary key; values are JSON values."""
+
+    def digest(self) -> str:
+        """sha256 over all rows, hex: equal states have equal digests."""
+        return hashlib.sha256(json.dumps(self.tables, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class Stop(StrEnum):
+    """Why an episode ended. Only `ERROR` goes without a verdict."""
+
+    ANSWERED = "answered"
+    DONE = "done"
+    MAX_STEPS = "max_steps"
+    TIMEOUT = "timeout"
+    INVALID_ACTIONS = "invalid_actions"
+    ERROR = "error"
+
+
+class Cause(StrEnum):
+    """Whose fault it was that an episode has no verdict."""
+
+    PRODUCT = "product"
+    BROWSER = "browser"
+    POLICY = "policy"
+    VERIFIER = "verifier"
+    HARNESS = "harness"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The one attributed error of an episode that has no verdict."""
+
+    cause: Cause
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One verifier's share in a verdict."""
+
+    name: str
+    score: float
+    reason: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an episode is worth, and why."""
+
+    score: float
+    """In [0, 1]."""
+    success: bool
+    """The whole task was done and nothing else."""
+    parts: tuple[Part, ...] = ()
+    reason: str = ""
+    """Empty on success; else what was expected, what was found and where."""
+    side_effects: tuple[str, ...] = ()
+    """Changes that the task did not ask for, by table and key."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+            raise ValueError(f"a verdict's score must be in [0, 1], not {self.score!r}")
+        if self.success and self.score < 1.0:
+            raise ValueError(f"a success has score 1, not {self.score!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step of a stored episode: the picture the policy saw, what it did, what came of it."""
+
+    image: str
+    """sha256 of the PNG before the action, hex."""
+    action: Action
+    text: str = ""
+    """The policy's own words; empty for scripted policies."""
+    error: str | None = None
+    """Why the action was refused."""
+    events: tuple[Event, ...] = ()
+    settled: bool = True
+    latency_ms: float = 0.0
+    """From the action to the next picture, settling included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A finished episode: a verdict, or one attributed failure; never both, never neither."""
+
+    id: str
+    harness: str
+    task: str
+    seed: int
+    params: Mapping[str, Any]
+    instruction: str
+    steps: tuple[StepRecord, ...]
+    stop: Stop
+    verdict: Verdict | None = None
+    failure: Failure | None = None
+    answer: str | None = None
+    """What the policy answered; None unless `stop` is `answered`."""
+    url: str = ""
+    """Address of the page when the episode ended; for verifiers, never for policies."""
+    before: State = field(default_factory=State)
+    """The product's state when the episode began."""
+    after: State = field(default_factory=State)
+    """The product's state at the moment the episode ended."""
+    appearance: Mapping[str, str] = field(default_factory=dict)
+    final_image: str = ""
+    """sha256 of the last PNG, hex."""
+    group: str = ""
+    """Episodes of one group share task, seed and initial state."""
+    policy: str = ""
+    wall_s: float = 0.0
+    attempt: int = 0
+    """How many times the machinery had failed before, 0 for the first try."""
+
+    def __post_init__(self) -> None:
+        if (self.stop is Stop.ERROR) != (self.failure is not None):
+            raise ValueError(
+                f"an episode has a failure exactly if it stopped by error (stop={self.stop}, failure={self.failure})"
+            )
+        if self.verdict is not None and self.failure is not None:
+            raise ValueError("an episode cannot have both a verdict and a failure")
+
+    @property
+    def reward(self) -> float | None:
+        """The verdict's score; None where there is no verdict."""
+        return None if self.verdict is None else self.verdict.score
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy chose, with its own words and, if it is trainable, the tokens it was sampled with."""
+
+    action: Action
+    text: str = ""
+    sample: Any = None
+    """The policy's token record (`uigym.train.rows.Row`), opaque to everything but training."""
+
+
+History: TypeAlias = Sequence[StepRecord]

@@ -1,0 +1,147 @@
+"""Verifiers and their algebra.
+
+A verifier is a pure function of a finished episode. It can be run again on a stored episode and gives the same
+verdict. The library of ready ones is `uigym.verifiers`; what combines them is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from uigym.errors import VerifierError
+from uigym.types import Episode, Part, Verdict
+
+
+class Verifier(Protocol):
+    """Judges a finished episode. A plain function will do."""
+
+    def __call__(self, episode: Episode) -> Verdict: ...
+
+
+def passed(name: str) -> Verdict:
+    """The verdict of a single check that holds."""
+    return Verdict(1.0, True, (Part(name, 1.0),))
+
+
+def failed(name: str, reason: str, *, score: float = 0.0, side_effects: Sequence[str] = ()) -> Verdict:
+    """The verdict of a single check that does not hold: what was expected, what was found, where."""
+    return Verdict(score, False, (Part(name, score, reason),), reason, tuple(side_effects))
+
+
+def check(name: str, holds: bool, reason: str) -> Verdict:
+    """`passed(name)` if it holds, else `failed(name, reason)`."""
+    return passed(name) if holds else failed(name, reason)
+
+
+def all_of(*verifiers: Verifier) -> Verifier:
+    """Success if every part succeeds. The score is the product of the parts' scores.
+
+    A product, so that finished work with a side effect is worth nothing: `unchanged` scores 0 or 1.
+    """
+    _need(verifiers, "all_of")
+
+    def verify(episode: Episode) -> Verdict:
+        verdicts = [v(episode) for v in verifiers]
+        score = 1.0
+        for verdict in verdicts:
+            score *= verdict.score
+        return _combine(score, all(v.success for v in verdicts), verdicts)
+
+    return verify
+
+
+def any_of(*verifiers: Verifier) -> Verifier:
+    """Success if some part succeeds; the score is that of the best part."""
+    _need(verifiers, "any_of")
+
+    def verify(episode: Episode) -> Verdict:
+        verdicts = [v(episode) for v in verifiers]
+        best = max(verdicts, key=lambda v: (v.success, v.score))
+        return best if best.success else _combine(best.score, False, verdicts)
+
+    return verify
+
+
+def not_(verifier: Verifier) -> Verifier:
+    """Success if the part does not succeed; the score is 0 or 1."""
+
+    def verify(episode: Episode) -> Verdict:
+        verdict = verifier(episode)
+        names = ", ".join(p.name for p in verdict.parts)
+        return check(f"not {names}", not verdict.success, f"expected that this would not hold, but it does: {names}")
+
+    return verify
+
+
+def weighted(*parts: tuple[float, Verifier]) -> Verifier:
+    """Success if every part succeeds; the score is the weighted mean of the parts' scores.
+
+    Args:
+        parts: (weight, verifier); weights are positive and need not sum to 1.
+    """
+    _need([v for _, v in parts], "weighted")
+    if any(weight <= 0 for weight, _ in parts):
+        raise ValueError(f"weighted: weights must be positive, not {[w for w, _ in parts]}")
+    total = sum(weight for weight, _ in parts)
+
+    def verify(episode: Episode) -> Verdict:
+        verdicts = [v(episode) for _, v in parts]
+        success = all(v.success for v in verdicts)
+        score = sum(w * v.score for (w, _), v in zip(parts, verdicts, strict=True)) / total
+        shares = [weight / total for weight, _ in parts]
+        return _combine(1.0 if success else score, success, verdicts, shares)
+
+    return verify
+
+
+def ordered(*verifiers: Verifier) -> Verifier:
+    """Parts that must be done one after another: credit stops at the first part that does not succeed.
+
+    The score is the share of parts done without a gap, so later parts earn nothing before earlier ones.
+    """
+    _need(verifiers, "ordered")
+
+    def verify(episode: Episode) -> Verdict:
+        verdicts = [v(episode) for v in verifiers]
+        run = next((i for i, v in enumerate(verdicts) if not v.success), len(verdicts))
+        return _combine(run / len(verdicts), run == len(verdicts), verdicts, [1 / len(verdicts)] * len(verdicts))
+
+    return verify
+
+
+def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
+    """Run a verifier on an episode, attributing whatever it raises to the verifier.
+
+    Raises:
+        VerifierError: The verifier raised, or returned something that is no verdict.
+    """
+    try:
+        verdict = verifier(episode)
+    except VerifierError:
+        raise
+    except Exception as exc:
+        raise VerifierError(f"the verifier of {episode.harness}/{episode.task} raised {type(exc).__name__}: {exc}") from exc
+    if not isinstance(verdict, Verdict):
+        raise VerifierError(f"the verifier of {episode.harness}/{episode.task} returned {verdict!r}, expected a Verdict")
+    return verdict
+
+
+def _need(verifiers: Sequence[Verifier], name: str) -> None:
+    if not verifiers:
+        raise ValueError(f"{name}() needs at least one verifier: without one, every episode would pass")
+    for verifier in verifiers:
+        if not callable(verifier):
+            raise TypeError(f"{name}() expected verifiers, got {verifier!r}")
+
+
+def _combine(score: float, success: bool, verdicts: Sequence[Verdict], weights: Sequence[float] | None = None) -> Verdict:
+    shares = weights or [1.0] * len(verdicts)
+    parts = tuple(
+        Part(part.name, part.score, part.reason, part.weight * share)
+        for verdict, share in zip(verdicts, shares, strict=True)
+        for part in verdict.parts
+    )
+    reason = "; ".join(v.reason for v in verdicts if v.reason) if not success else ""
+    effects = tuple(e for v in verdicts for e in v.side_effects)
+    return Verdict(score, success, parts, reason, effects)
