@@ -137,7 +137,9 @@ class Task:
             except HarnessError as exc:
                 raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
             except Exception as exc:
-                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {type(exc).__name__}: {exc}") from exc
+                raise HarnessError(
+                    f"task {self.id}, seed {seed}, parameter {name!r}: {type(exc).__name__}: {exc}"
+                ) from exc
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
         instruction = rng.choice(spoken).format(**params)
         try:
@@ -185,7 +187,9 @@ class Harness:
             )
         for role, value in (("state", self.state), ("reset", self.reset)):
             if not callable(value):
-                raise HarnessError(f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}")
+                raise HarnessError(
+                    f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}"
+                )
         for action in self.grants:
             if action not in GRANTED:
                 raise HarnessError(
@@ -223,7 +227,17 @@ class Harness:
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
-            task = Task(self, name, wordings, tuple(heldout_wordings), function, samplers, max_steps, tuple(tags), expected_steps)
+            task = Task(
+                self,
+                name,
+                wordings,
+                tuple(heldout_wordings),
+                function,
+                samplers,
+                max_steps,
+                tuple(tags),
+                expected_steps,
+            )
             self.tasks[name] = task
             return task
 
@@ -244,7 +258,8 @@ class Harness:
         rng = random.Random(f"{self.name}:appearance:{seed}")
         heldout = Split.of(seed) is Split.HELDOUT
         return {
-            part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train) for part, looks in self.looks.items()
+            part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
+            for part, looks in self.looks.items()
         }
 
 
@@ -261,7 +276,9 @@ def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:
 
 def _check_fields(wording: str, samplers: Mapping[str, Sampler], where: str) -> None:
     try:
-        fields = [re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(wording) if name is not None]
+        fields = [
+            re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(wording) if name is not None
+        ]
     except ValueError as exc:
         raise HarnessError(f"{where}: the instruction {wording!r} cannot be read: {exc}") from exc
     for name in fields:

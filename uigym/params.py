@@ -63,7 +63,9 @@ def rows(
 
     def draw(rng: random.Random, state: State, params: Mapping[str, Any]) -> Any:
         if table not in state.tables:
-            raise HarnessError(f'rows("{table}"): the state has no such table. Tables: {", ".join(sorted(state.tables))}')
+            raise HarnessError(
+                f'rows("{table}"): the state has no such table. Tables: {", ".join(sorted(state.tables))}'
+            )
         found = [row for row in state.tables[table] if _matches(row, params, where)]
         if not found:
             raise HarnessError(
@@ -88,5 +90,5 @@ def _matches(row: Row, params: Mapping[str, Any], where: Any) -> bool:
     return all(row[key] == value for key, value in where.items())
 
 
-def _typed(sampler: Sampler) -> Any:
+def _typed(sampler: Sampler) -> Any:  # what a sampler yields is typed as the value
     return sampler

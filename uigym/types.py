@@ -171,7 +171,22 @@ GRANTED: tuple[type, ...] = (Goto, Back, SwitchTab, Upload, Dialog)
 
 _ACTIONS: dict[str, type] = {
     cls.__name__.lower(): cls
-    for cls in (Click, Move, Drag, MouseDown, MouseUp, Scroll, Type, Key, HoldKey, Wait, Answer, Done, *GRANTED, Invalid)
+    for cls in (
+        Click,
+        Move,
+        Drag,
+        MouseDown,
+        MouseUp,
+        Scroll,
+        Type,
+        Key,
+        HoldKey,
+        Wait,
+        Answer,
+        Done,
+        *GRANTED,
+        Invalid,
+    )
 }
 
 

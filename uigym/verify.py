@@ -121,9 +121,13 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     except VerifierError:
         raise
     except Exception as exc:
-        raise VerifierError(f"the verifier of {episode.harness}/{episode.task} raised {type(exc).__name__}: {exc}") from exc
+        raise VerifierError(
+            f"the verifier of {episode.harness}/{episode.task} raised {type(exc).__name__}: {exc}"
+        ) from exc
     if not isinstance(verdict, Verdict):
-        raise VerifierError(f"the verifier of {episode.harness}/{episode.task} returned {verdict!r}, expected a Verdict")
+        raise VerifierError(
+            f"the verifier of {episode.harness}/{episode.task} returned {verdict!r}, expected a Verdict"
+        )
     return verdict
 
 
@@ -135,7 +139,9 @@ def _need(verifiers: Sequence[Verifier], name: str) -> None:
             raise TypeError(f"{name}() expected verifiers, got {verifier!r}")
 
 
-def _combine(score: float, success: bool, verdicts: Sequence[Verdict], weights: Sequence[float] | None = None) -> Verdict:
+def _combine(
+    score: float, success: bool, verdicts: Sequence[Verdict], weights: Sequence[float] | None = None
+) -> Verdict:
     shares = weights or [1.0] * len(verdicts)
     parts = tuple(
         Part(part.name, part.score, part.reason, part.weight * share)
