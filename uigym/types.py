@@ -211,7 +211,7 @@ def action_from_json(record: Mapping[str, Any]) -> Action:
     if cls is None:
         raise ValueError(f"no action {record.get('action')!r}; expected one of {', '.join(sorted(_ACTIONS))}")
     try:
-        return cls(**fields)  # type: ignore[no-any-return]
+        return cls(**fields)
     except TypeError as exc:
         raise ValueError(f"a {record['action']} action cannot have the fields {sorted(fields)}: {exc}") from exc
 
