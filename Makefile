@@ -1,0 +1,35 @@
+# Every target sets the checkout up by itself; a second time that takes no time. Needs Python 3.11 or newer.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: help setup quickstart test check bench docs tiny-model wheel
+
+help: ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+setup: ## virtual environment, packages, PyTorch (a CPU build where there is no GPU), Chromium and fonts
+	@$(PYTHON) scripts/setup.py
+
+quickstart: setup ## train a policy on the kiosk app in real Chromium and write runs/quickstart/report.html
+	$(BIN)/uigym quickstart --out runs/quickstart $(ARGS)
+
+test: setup ## all tests but the slow ones; ARGS="-k env" for some
+	$(BIN)/python -m pytest -m "not slow and not gpu" $(ARGS)
+
+check: setup ## format, lint and types; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy -p uigym
+
+bench: setup ## steps per second, latencies and CPU time per step on this machine
+	$(BIN)/uigym bench env $(ARGS)
+
+docs: setup ## run every snippet of the guide, and make its pictures again
+	UIGYM_DOCS_PICTURES=1 $(BIN)/python -m pytest -q tests/test_docs.py
+
+tiny-model: setup ## pretrain the tiny model on synthetic pages (GPU if there is one)
+	$(BIN)/python -m uigym.models.tiny.pretrain $(ARGS)
+
+wheel: setup ## dist/uigym-*.whl, built through the source distribution
+	$(BIN)/python -m build
