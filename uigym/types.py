@@ -281,6 +281,8 @@ class State:
 
     tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """Rows by table, in the order of their primary key; values are JSON values."""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Primary key columns by table, () for a table without one; for a table not named here: `id`, else the first."""
 
     def digest(self) -> str:
         """sha256 over all rows, hex: equal states have equal digests."""

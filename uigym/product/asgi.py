@@ -1,0 +1,196 @@
+"""Products that are ASGI apps, all served from one warm thread of this process, a port each."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import socket
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvicorn
+
+from uigym.errors import HarnessError, ProductError, did_you_mean
+
+T = TypeVar("T")
+START_S = 60.0
+"""How long an app's own start-up may take."""
+GRACE_S = 1
+"""How long running requests may take to end when the product is stopped, whole seconds."""
+OUTPUT_LINES = 20
+
+_lock = threading.Lock()
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+
+
+class Served:
+    """An ASGI app on its own loopback port. Its code runs in the warm thread, never in the caller's loop."""
+
+    def __init__(self, factory: Callable[[Path], Any], workdir: Path):
+        self._factory = factory
+        self._workdir = workdir
+        self._errors: deque[str] = deque(maxlen=OUTPUT_LINES)
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self._server: uvicorn.Server | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Build the app and serve it.
+
+        Raises:
+            ProductError: The factory or the app's start-up failed; the text has the place.
+        """
+        await _in_warm_thread(self._start())
+
+    async def _start(self) -> None:
+        try:
+            app = self._factory(self._workdir)
+        except Exception as exc:
+            raise ProductError(f"its ASGI factory raised {described(exc)}") from exc
+        if not callable(app):
+            raise HarnessError(f"its ASGI factory returned {app!r}, expected an ASGI app")
+        config = uvicorn.Config(
+            _Recorded(app, self._errors), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S
+        )
+        self._server = uvicorn.Server(config)
+        self._task = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]))
+        async with asyncio.timeout(START_S):
+            while not (self._server.started or self._task.done()):  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.001)
+        if not self._server.started:
+            raise ProductError("its ASGI app did not start up")
+
+    def ended(self) -> str | None:
+        """Why the server no longer runs; None while it does."""
+        if self._task is None or not self._task.done():
+            return None
+        return "its ASGI app was stopped"
+
+    def output(self) -> str:
+        """The last 20 lines of errors that the app raised."""
+        return "\n".join(self._errors)
+
+    def trim(self) -> None:
+        """Nothing to do: what is kept is bounded."""
+
+    async def stop(self) -> None:
+        """Close the port and end the app; a second call does nothing."""
+        if self._server is not None:
+            await _in_warm_thread(self._stop())
+        self._socket.close()
+
+    async def _stop(self) -> None:
+        assert self._server is not None and self._task is not None
+        self._server.should_exit = True
+        await asyncio.wait([self._task], timeout=GRACE_S + 4)
+        if not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+
+class _Recorded:
+    """Passes everything to an ASGI app and keeps what it raises."""
+
+    def __init__(self, app: Any, errors: deque[str]):
+        self._app = app
+        self._errors = errors
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def record(message: Any) -> None:
+            if message["type"] == "lifespan.startup.failed":
+                self._errors.extend(message.get("message", "").splitlines())
+            await send(message)
+
+        try:
+            await self._app(scope, receive, record)
+        except Exception:
+            if scope["type"] != "lifespan":  # an app without a lifespan raises there by custom
+                self._errors.extend(traceback.format_exc().splitlines())
+            raise
+
+
+def factory(asgi: str | Callable[..., Any]) -> Callable[[Path], Any]:
+    """The function that makes the app from a work folder, from "module:function" or the function itself.
+
+    Raises:
+        HarnessError: There is no such module or function, the module raises, or it is an app and not a factory.
+    """
+    made = _imported(asgi) if isinstance(asgi, str) else asgi
+    if not callable(made):
+        raise HarnessError(f"asgi={asgi!r} is {made!r}, expected a function (workdir) -> ASGI app")
+    if _takes(made) > 1:
+        raise HarnessError(
+            f"asgi={asgi!r} takes {_takes(made)} arguments, expected a function (workdir) -> ASGI app, "
+            "so that each slot has an app and data of its own"
+        )
+    return made
+
+
+def described(exc: BaseException) -> str:
+    """The error with the place where it was raised: type, text, file and line."""
+    frames = traceback.extract_tb(exc.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(exc).__name__}: {exc}{place}"
+
+
+def _imported(reference: str) -> Any:
+    module_name, _, attribute = reference.partition(":")
+    if not module_name or not attribute:
+        raise HarnessError(f'asgi={reference!r}: expected "module:function"')
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # as `python -m` would find it
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as exc:
+        raise HarnessError(f"asgi={reference!r}: importing {module_name} failed with {described(exc)}") from exc
+    if not hasattr(module, attribute):
+        public = [name for name in vars(module) if not name.startswith("_")]
+        hint = did_you_mean(attribute, public)
+        raise HarnessError(f"asgi={reference!r}: {module_name} has no {attribute!r}. {hint}")
+    return getattr(module, attribute)
+
+
+def _takes(function: Callable[..., Any]) -> int:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return 1
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+async def _in_warm_thread(work: Coroutine[Any, Any, T]) -> T:
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _warm_loop()))
+
+
+def _warm_loop() -> asyncio.AbstractEventLoop:
+    with _lock:
+        loop = _loops.get(os.getpid())  # a forked child has the entry but not the thread
+        if loop is None:
+            loop = _loops[os.getpid()] = asyncio.new_event_loop()
+            threading.Thread(target=_serve_forever, args=(loop,), name="uigym-asgi", daemon=True).start()
+        return loop
+
+
+def _serve_forever(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(_until_exit())
+
+
+async def _until_exit() -> None:
+    """Ends the servers with the main thread: an app's worker threads would keep the process from exiting."""
+    while threading.main_thread().is_alive():  # noqa: ASYNC110 - a thread's end has no event
+        await asyncio.sleep(0.25)
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks, timeout=1.0) if tasks else None

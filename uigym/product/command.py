@@ -1,0 +1,178 @@
+"""A product that a command starts: its own process group, its output in a file, its end guaranteed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from uigym.errors import HarnessError, ProductError
+
+GRACE_S = 3.0
+"""How long a product may take to end after SIGTERM before SIGKILL."""
+OUTPUT_LINES = 20
+MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+"""A longer output file is cut at the next reset, since it may lie in memory."""
+_TAIL_BYTES = 32 * 1024
+_OPERATORS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_taken: set[int] = set()
+
+# Reads the group's id, then waits for the end of the pipe, which comes when this process has died in any way.
+_WATCHER = (
+    'read -r group || exit 0; read -r rest; kill -TERM -"$group" || exit 0; sleep "$1"; kill -KILL -"$group"; exit 0'
+)
+
+
+def words(start: str, port: int, workdir: Path) -> tuple[dict[str, str], list[str]]:
+    """The command line as (environment settings, arguments), with {port}, {workdir} and {python} filled in.
+
+    It is split as a shell would before anything is filled in, so that a folder's name may hold spaces and quotes.
+
+    Raises:
+        HarnessError: The command is empty, has an unclosed quote, needs a shell, or does not use {port}.
+    """
+    try:
+        parts = shlex.split(start)
+    except ValueError as exc:
+        raise HarnessError(f"the start command {start!r} cannot be read: {exc}") from exc
+    if operators := [part for part in parts if part in _OPERATORS]:
+        raise HarnessError(
+            f"the start command {start!r} uses {operators[0]!r}, but no shell reads it. Write: sh -c '...'"
+        )
+    if "{port}" not in start:
+        raise HarnessError(f"the start command {start!r} does not say {{port}}: each slot needs a port of its own")
+    values = {"{port}": str(port), "{workdir}": str(workdir), "{python}": sys.executable}
+    filled = [_fill(part, values) for part in parts]
+    split = next((i for i, part in enumerate(parts) if not _ASSIGNMENT.fullmatch(part)), len(parts))
+    if split == len(parts):
+        raise HarnessError(f"the start command {start!r} names no program")
+    return dict(part.split("=", 1) for part in filled[:split]), filled[split:]
+
+
+def free_port() -> int:
+    """A loopback port that nobody uses and that was not given to another product of this process."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _taken:
+            _taken.add(port)
+            return port
+
+
+class Command:
+    """A started command. It ends when `stop` is called or when this process dies, whichever is first."""
+
+    def __init__(self, start: str, workdir: Path, output: Path):
+        self.port = free_port()
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        self._output = output
+        self._began = time.monotonic()
+        settings, arguments = words(start, self.port, workdir)
+        output.write_bytes(b"")
+        self._watcher = _watch()
+        try:
+            self._process = _spawn(arguments, settings, output)
+        except OSError as exc:
+            self._release()
+            raise ProductError(f"the start command could not be run: {exc}. Is {arguments[0]!r} installed?") from exc
+        assert self._watcher.stdin is not None
+        self._watcher.stdin.write(f"{self._process.pid}\n".encode())
+        self._watcher.stdin.flush()
+
+    @property
+    def pid(self) -> int:
+        """Of the command, and the id of its process group."""
+        return self._process.pid
+
+    def ended(self) -> str | None:
+        """How the command ended; None while it runs."""
+        if self._process.returncode is None and self._process.poll() is not None:
+            self._kill(signal.SIGKILL)  # what it left behind in its group
+            self._release()
+        status = self._process.returncode
+        if status is None:
+            return None
+        how = f"status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+        return f"its command ended with {how} after {time.monotonic() - self._began:.1f} s"
+
+    def output(self) -> str:
+        """The last 20 lines that the command wrote."""
+        try:
+            with self._output.open("rb") as file:
+                file.seek(max(0, self._output.stat().st_size - _TAIL_BYTES))
+                text = file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+        return "\n".join(line[:500] for line in text.splitlines()[-OUTPUT_LINES:])
+
+    def trim(self) -> None:
+        """Empty the output file if it has grown large; the command appends to it and goes on."""
+        if self._output.exists() and self._output.stat().st_size > MAX_OUTPUT_BYTES:
+            os.truncate(self._output, 0)
+
+    async def stop(self) -> None:
+        """End the command and everything in its group: SIGTERM, then SIGKILL after `GRACE_S`."""
+        if self.ended() is None:
+            self._kill(signal.SIGTERM)
+            try:
+                await self._until_ended(GRACE_S)
+            finally:
+                self._kill(signal.SIGKILL)
+                await asyncio.to_thread(self._process.wait)
+        self._release()
+
+    async def _until_ended(self, timeout_s: float) -> None:
+        deadline, pause_s = time.monotonic() + timeout_s, 0.002
+        while self.ended() is None and time.monotonic() < deadline:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, 0.05)
+
+    def _kill(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody left in the group
+            os.killpg(self._process.pid, number)
+
+    def _release(self) -> None:
+        _taken.discard(self.port)
+        if self._watcher.stdin is not None and not self._watcher.stdin.closed:
+            self._watcher.kill()
+            self._watcher.stdin.close()
+            self._watcher.wait()
+
+
+def _fill(part: str, values: dict[str, str]) -> str:
+    for field, value in values.items():
+        part = part.replace(field, value)
+    return part
+
+
+def _spawn(arguments: list[str], settings: dict[str, str], output: Path) -> subprocess.Popen[bytes]:
+    environment = {"PYTHONUNBUFFERED": "1", **os.environ, **settings}
+    with output.open("ab") as sink:
+        return subprocess.Popen(
+            arguments,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _watch() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCHER, "uigym-watcher", f"{GRACE_S:g}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

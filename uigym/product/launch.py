@@ -1,0 +1,139 @@
+"""Starting a product by whichever way its harness names, and waiting until it takes traffic."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from uigym.errors import HarnessError, ProductError
+from uigym.harness import Harness
+from uigym.product.asgi import Served, factory
+from uigym.product.command import Command
+
+TRIES = 3
+"""How many ports a command is given before "address in use" is an error."""
+URL_TIMEOUT_S = 5.0
+"""A product that is said to be running already must answer within this time."""
+_IN_USE = ("address already in use", "eaddrinuse", "port is already in use", "port is already allocated")
+
+
+class Launched(Protocol):
+    """A product that was started, by whichever way."""
+
+    base_url: str
+    port: int
+
+    def ended(self) -> str | None:
+        """How it ended; None while it runs."""
+
+    def output(self) -> str:
+        """The last lines that it wrote."""
+
+    def trim(self) -> None:
+        """Keep what it writes from growing without bound."""
+
+    async def stop(self) -> None:
+        """End it and all that belongs to it."""
+
+
+class Remote:
+    """A product that was already running and goes on running."""
+
+    def __init__(self, url: str):
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise HarnessError(f"url={url!r}: expected an address such as http://127.0.0.1:8000")
+        self.base_url = url.rstrip("/")
+        self.port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+
+    def ended(self) -> None:
+        """None: its life is not ours to know."""
+
+    def output(self) -> str:
+        """Nothing: its output goes elsewhere."""
+        return ""
+
+    def trim(self) -> None:
+        """Nothing to do."""
+
+    async def stop(self) -> None:
+        """Nothing to do: who started it stops it."""
+
+
+async def launch(harness: Harness, workdir: Path, output: Path) -> Launched:
+    """Start a harness's product and wait until it is ready.
+
+    Raises:
+        ProductError: It did not start or never became ready; the text has the last 20 lines of its output.
+        HarnessError: What the harness says cannot be started.
+    """
+    if not harness.start:
+        return await _once(harness, workdir, output)
+    for attempt in range(TRIES):
+        try:
+            return await _once(harness, workdir, output)
+        except ProductError as exc:
+            if attempt + 1 == TRIES or not any(sign in str(exc).lower() for sign in _IN_USE):
+                raise
+    raise AssertionError("unreachable")
+
+
+async def _once(harness: Harness, workdir: Path, output: Path) -> Launched:
+    launched: Launched | None = None
+    try:
+        if harness.start:
+            launched = Command(harness.start, workdir, output)
+        elif harness.asgi:
+            launched = served = Served(factory(harness.asgi), workdir)
+            await served.start()
+        else:
+            launched = Remote(harness.url)
+        await _until_ready(harness, launched)
+    except BaseException as exc:
+        if launched is not None:
+            await launched.stop()
+        if isinstance(exc, ProductError | HarnessError):
+            raise type(exc)(f"{harness.name}: {exc}{quoted(launched)}") from exc
+        raise
+    return launched
+
+
+def quoted(launched: Launched | None) -> str:
+    """The last lines of a product's output, as the end of an error's text; empty if there are none."""
+    lines = launched.output() if launched is not None else ""
+    return f"\nLast 20 lines of its output:\n{lines}" if lines else ""
+
+
+async def _until_ready(harness: Harness, launched: Launched) -> None:
+    timeout_s = min(harness.ready_timeout_s, URL_TIMEOUT_S) if harness.url else harness.ready_timeout_s
+    deadline, pause_s, last = time.monotonic() + timeout_s, 0.005, "no answer"
+    url = urljoin(launched.base_url + "/", harness.ready.lstrip("/"))
+    # No proxy from the environment: the product is here. No certificates to load where none are used.
+    async with httpx.AsyncClient(trust_env=False, verify=url.startswith("https:"), timeout=2.0) as client:
+        while (left_s := deadline - time.monotonic()) > 0:
+            last = await _asked(client, url, min(5.0, left_s))
+            if ended := launched.ended():
+                raise ProductError(ended)
+            if not last:
+                return
+            await asyncio.sleep(pause_s)
+            pause_s = min(1.5 * pause_s, 0.1)
+    raise ProductError(
+        f"it did not answer 200 on {harness.ready} at {launched.base_url} within {timeout_s:g} s ({last})"
+    )
+
+
+async def _asked(client: httpx.AsyncClient, url: str, timeout_s: float) -> str:
+    """Why the product is not ready; empty if it is. A redirect counts as an answer, and is not followed."""
+    try:
+        async with client.stream("GET", url, timeout=timeout_s) as response:
+            return "" if response.status_code < 400 else f"last: {response.status_code}"
+    except httpx.ConnectError:
+        return "last: connection refused; does it listen on 127.0.0.1, and on {port}?"
+    except httpx.HTTPError as exc:
+        return f"last: {type(exc).__name__}"

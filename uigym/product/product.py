@@ -1,0 +1,136 @@
+"""One running product: started once, reset before each episode, read out of band, stopped for good."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from uigym.errors import HarnessError, ProductError, attribute
+from uigym.harness import Harness
+from uigym.product.calls import finished
+from uigym.product.launch import Launched, launch, quoted
+from uigym.product.scratch import Scratch
+from uigym.types import State
+
+
+class Product:
+    """One running instance of a harness's product, with a port, a work folder and data of its own."""
+
+    def __init__(self, harness: Harness, workdir: Path | None = None):
+        """Nothing is started yet.
+
+        Args:
+            harness: What to start and how.
+            workdir: The product's work folder; None makes a temporary one that `stop` deletes.
+        """
+        self.harness = harness
+        self.base_url = ""
+        """http://127.0.0.1:PORT; empty until started."""
+        self.port = 0
+        self.appearance: Mapping[str, str] = {}
+        """How the product looks since the last reset."""
+        self.workdir = Path() if workdir is None else workdir.resolve()
+        self.scratch = Path()
+        """A folder for the gym's own files about this product, outside its work folder."""
+        self._own_workdir = workdir is None
+        self._scratch: Scratch | None = None
+        self._launched: Launched | None = None
+
+    async def start(self) -> None:
+        """Start the product and return once it takes traffic.
+
+        Raises:
+            ProductError: It ended, or was not ready in time; the text has the last lines of its output.
+            HarnessError: The harness says something that cannot be started.
+        """
+        if self._launched is not None:
+            raise ProductError(f"{self.harness.name}: the product is already running at {self.base_url}")
+        try:
+            self._make_folders()
+            self._launched = await launch(self.harness, self.workdir, self.scratch / "output.log")
+            self.base_url, self.port = self._launched.base_url, self._launched.port
+            started = getattr(self.harness.reset, "started", None)
+            if started is not None:
+                await self._do("look at the product after its start", started, self)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def reset(self, seed: int) -> State:
+        """Give the product the data and the appearance of a seed; returns the state that it then has.
+
+        Raises:
+            ProductError: The product is not running, the reset failed or hung, or the state cannot be read.
+        """
+        appearance = self.harness.appearance(seed)
+        self._alive().trim()
+        await self._do(f"reset with seed {seed}", self.harness.reset, self, seed, appearance)
+        self.appearance = appearance
+        return await self.read_state()
+
+    async def read_state(self) -> State:
+        """The product's own data at this moment, read out of band.
+
+        Raises:
+            ProductError: The product is not running, or its state cannot be read or is empty.
+        """
+        self._alive()
+        state = await self._do("read the state", self.harness.state, self)
+        if not isinstance(state, State):
+            raise ProductError(f"{self.harness.name}: the state probe returned {state!r}, expected a uigym.types.State")
+        if not state.tables:
+            raise ProductError(f"{self.harness.name}: the state probe returned no table; expected at least one")
+        return state
+
+    async def stop(self) -> None:
+        """Stop the product and delete its temporary folder; a second call does nothing."""
+        launched, self._launched = self._launched, None
+        try:
+            if launched is not None:
+                await launched.stop()
+        finally:
+            if self._scratch is not None:
+                self._scratch.remove()
+                self._scratch = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def _make_folders(self) -> None:
+        with attribute(ProductError, f"{self.harness.name}: cannot make its work folder"):
+            self._scratch = Scratch()
+            self.scratch = self._scratch.path
+            if self._own_workdir:
+                self.workdir = self.scratch / "work"
+            self.workdir.mkdir(parents=True, exist_ok=True)
+
+    def _alive(self) -> Launched:
+        if self._launched is None:
+            raise ProductError(f"{self.harness.name}: the product is not running; call start first")
+        if ended := self._launched.ended():
+            raise ProductError(f"{self.harness.name}: {ended}{quoted(self._launched)}")
+        return self._launched
+
+    async def _do(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        limit_s = self.harness.ready_timeout_s
+        try:
+            async with asyncio.timeout(limit_s) as limit:
+                return await finished(function, *arguments)
+        except HarnessError:
+            raise
+        except Exception as exc:
+            why = str(exc) if isinstance(exc, ProductError) else f"{type(exc).__name__}: {exc}"
+            if limit.expired():
+                why = f"it took more than {limit_s:g} s"
+            elif self._launched is not None and (ended := self._launched.ended()):
+                why = f"{why}; {ended}"
+            raise ProductError(f"{self.harness.name}: cannot {doing}: {why}{quoted(self._launched)}") from exc

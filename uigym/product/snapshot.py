@@ -1,0 +1,95 @@
+"""Putting a product's data back between episodes, inside the live product."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from uigym.errors import ProductError
+from uigym.product.calls import finished
+from uigym.product.state import located
+
+if TYPE_CHECKING:
+    from uigym.product.product import Product
+
+BUSY_S = 5.0
+"""How long a database that the product holds locked is waited for."""
+_RETRY_S = 0.002
+_LARGE_LOG_BYTES = 4 * 1024 * 1024
+
+
+class Snapshot:
+    """A reset that restores a SQLite file to what it was right after the product's start.
+
+    The product runs on: the rows are replaced through SQLite's own locking, in a few milliseconds.
+    """
+
+    def __init__(self, path: str, seed: Callable[..., Any] | None = None):
+        """Which file, and what the seed means.
+
+        Args:
+            path: The file; {workdir} is filled in, and a relative path starts there.
+            seed: (product, seed, appearance) -> None, async or not: changes the restored data for the seed. None
+                gives every seed the same data.
+        """
+        self.path = path
+        self.seed = seed
+        self._copies: WeakKeyDictionary[Product, Path] = WeakKeyDictionary()
+
+    async def started(self, product: Product) -> None:
+        """Keep a copy of the file, outside the product's work folder. A product calls it once it is ready.
+
+        Raises:
+            ProductError: The file is missing, locked or no database.
+        """
+        source, copy = located(self.path, product), product.scratch / "snapshot.db"
+        if not source.is_file():
+            raise ProductError(f"there is no database file {source}: does the product write it there?")
+        await asyncio.to_thread(restore, source, copy)
+        self._copies[product] = copy
+
+    async def __call__(self, product: Product, seed: int, appearance: Mapping[str, str]) -> None:
+        """Restore the file, then let `seed` change it.
+
+        Raises:
+            ProductError: The product holds the database locked, or was not started.
+        """
+        copy = self._copies.get(product)
+        if copy is None:
+            raise ProductError(f"no copy of {self.path} was kept: the product was not started")
+        await asyncio.to_thread(restore, copy, located(self.path, product))
+        if self.seed is not None:
+            await finished(self.seed, product, seed, appearance)
+
+
+def restore(source: Path, target: Path) -> None:
+    """Copy a database over another one that may be in use.
+
+    Raises:
+        ProductError: The target stayed locked for `BUSY_S`, or one of the two is no database.
+    """
+    deadline = time.monotonic() + BUSY_S
+
+    def give_up(status: int, remaining: int, total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
+            raise ProductError(f"{target} stayed locked for {BUSY_S:g} s: does the product keep a transaction open?")
+
+    try:
+        with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(target, timeout=0)) as new:
+            new.execute("PRAGMA synchronous = OFF")  # a gym's data need not survive a power cut
+            old.backup(new, progress=give_up, sleep=_RETRY_S)
+            _shorten_log(new, target)
+    except sqlite3.Error as exc:
+        raise ProductError(f"cannot copy the database {source} to {target}: {exc}") from exc
+
+
+def _shorten_log(database: sqlite3.Connection, path: Path) -> None:
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size > _LARGE_LOG_BYTES:
+        database.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -1,0 +1,161 @@
+"""From a reference to a harness: an id, a file, or what an installed package declares.
+
+Bundled harnesses are files in `uigym/harnesses`, loaded as a user's file is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from uigym.errors import HarnessError, did_you_mean
+from uigym.harness import Harness, Task
+
+GROUP = "uigym.harnesses"
+"""Entry point group in which a package declares its harnesses: name = "module:harness"."""
+_BUNDLED = Path(__file__).parent / "harnesses"
+_loaded: dict[Path, tuple[int, ModuleType]] = {}
+
+
+def load(ref: str) -> Harness:
+    """The harness that a reference means: an id, `path.py`, or `path.py:name` where a file has several.
+
+    Raises:
+        HarnessError: There is no such harness, or its definition is wrong; the text has the file and the line.
+    """
+    path, _, name = ref.rpartition(":") if ".py:" in ref else (ref, "", "")
+    if path.endswith(".py"):
+        return _from_file(Path(path), name)
+    bundled, declared = _bundled().get(ref), _declared().get(ref, [])
+    if len(declared) + (bundled is not None) > 1:
+        places = [f"{_owner(point)} ({point.value})" for point in declared]
+        raise HarnessError(
+            f'several harnesses are named "{ref}": {", ".join(["uigym"] * (bundled is not None) + places)}. '
+            "Uninstall one, or name its file instead."
+        )
+    if bundled is None and not declared:
+        raise HarnessError(_unknown(ref))
+    harness = _from_file(bundled, "") if bundled is not None else _from_entry_point(declared[0])
+    if harness.name != ref:
+        raise HarnessError(f'the harness that is registered as "{ref}" calls itself "{harness.name}"; expected "{ref}"')
+    return harness
+
+
+def load_task(ref: str) -> Task:
+    """The task that `harness/task` means, where harness is anything that `load` takes.
+
+    Raises:
+        HarnessError: There is no such harness or task; the text has the nearest name.
+    """
+    head, slash, name = ref.rpartition("/")
+    if not slash or ref.endswith(".py"):
+        tasks = ", ".join(load(ref).tasks)
+        raise HarnessError(f'"{ref}" names no task; expected {ref}/TASK with one of: {tasks}')
+    return load(head).find_task(name)
+
+
+def names() -> list[str]:
+    """The ids of all bundled and declared harnesses, sorted. None of them is loaded."""
+    return sorted({*_bundled(), *_declared()})
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.stem: path for path in _BUNDLED.glob("*.py")}
+
+
+def _declared() -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        if point not in found.setdefault(point.name, []):
+            found[point.name].append(point)
+    return found
+
+
+def _owner(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "a package"
+
+
+def _unknown(ref: str) -> str:
+    head = ref.partition("/")[0]
+    if head in names():
+        return f'"{ref}" is not a harness; expected the harness alone: "{head}"'
+    return f'no harness "{ref}". {did_you_mean(ref, names())} A file is named by its path, such as ./{ref}.py'
+
+
+def _from_entry_point(point: EntryPoint) -> Harness:
+    try:
+        found = point.load()
+    except Exception as exc:
+        raise HarnessError(
+            f'the harness "{point.name}" of {_owner(point)} ({point.value}) failed to load: {type(exc).__name__}: {exc}'
+        ) from exc
+    if not isinstance(found, Harness):
+        raise HarnessError(f'the harness "{point.name}" of {_owner(point)} ({point.value}) is {found!r}, no Harness')
+    return found
+
+
+def _from_file(path: Path, name: str) -> Harness:
+    if not path.is_file():
+        raise HarnessError(f"there is no harness file {path}")
+    found = {variable: value for variable, value in vars(_module(path.resolve())).items() if isinstance(value, Harness)}
+    if not found:
+        raise HarnessError(f"{path} defines no harness; expected one at its top level: {path.stem} = Harness(...)")
+    if name:
+        chosen = [harness for variable, harness in found.items() if name in (variable, harness.name)]
+    else:
+        chosen = list(found.values())
+    distinct = list({id(harness): harness for harness in chosen}.values())
+    if not distinct:
+        raise HarnessError(f'{path} has no harness "{name}". {did_you_mean(name, found)}')
+    if len(distinct) > 1:
+        choices = ", ".join(f"{path}:{variable}" for variable, value in found.items() if value in distinct)
+        raise HarnessError(f"{path} defines several harnesses; choose one: {choices}")
+    return distinct[0]
+
+
+def _module(path: Path) -> ModuleType:
+    changed = path.stat().st_mtime_ns
+    if path in _loaded and _loaded[path][0] == changed:
+        return _loaded[path][1]
+    module_name = f"uigym_harness_{path.stem}_{abs(hash(path)):x}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look themselves up there
+    try:
+        with _importable(path.parent):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as exc:
+        del sys.modules[module_name]
+        raise HarnessError(f"{_place(path, exc)}: {_said(exc)}") from exc
+    _loaded[path] = (changed, module)
+    return module
+
+
+@contextlib.contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Modules beside a harness file can be imported by it, after everything that is installed."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _place(path: Path, exc: BaseException) -> str:
+    if isinstance(exc, SyntaxError) and exc.filename:
+        return f"{exc.filename}, line {exc.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == str(path)]
+    return f"{path}, line {lines[-1]}" if lines else str(path)
+
+
+def _said(exc: BaseException) -> str:
+    if isinstance(exc, SyntaxError):
+        return f"{type(exc).__name__}: {exc.msg}"
+    return str(exc) if isinstance(exc, HarnessError) else f"{type(exc).__name__}: {exc}"
