@@ -1,0 +1,1 @@
+"""A help desk to practise on: customers, tickets, conversations, agents."""
