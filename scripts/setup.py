@@ -54,6 +54,19 @@ def run(*command: str | Path) -> None:
         raise SetupError(f"`{' '.join(words)}` ended with {status}; its output above says why. Mend it and run again.")
 
 
+def pip_install(python: str | Path, *what: str) -> None:
+    """`pip install`, quiet unless it fails.
+
+    Raises:
+        SetupError: It did not end with 0.
+    """
+    words = [str(python), "-m", "pip", "install", "-q", *what]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.stderr.write(done.stdout + done.stderr)
+        raise SetupError(f"`{' '.join(words)}` failed; its output above says why. Mend it and run again.")
+
+
 # --- Python and the virtual environment --------------------------------------------------------------------
 
 
@@ -169,11 +182,11 @@ def install_torch(python: str | Path) -> None:
         return
     if platform.system() != "Linux" or has_nvidia_gpu():
         say(f"PyTorch: {TORCH} from the configured index")
-        run(python, "-m", "pip", "install", "-q", TORCH)
+        pip_install(python, TORCH)
         return
     options = choose_cpu_build(python)
     say(f"PyTorch: CPU build {TORCH} {' '.join(options) or 'from the configured index'}")
-    run(python, "-m", "pip", "install", "-q", *options, TORCH)
+    pip_install(python, *options, TORCH)
 
 
 def choose_cpu_build(python: str | Path) -> list[str]:
@@ -220,9 +233,9 @@ def setup(browser: bool) -> None:
         return
     python = make_venv(find_python())
     say("packages (a few minutes the first time)")
-    run(python, "-m", "pip", "install", "-q", "--upgrade", "pip>=24")  # older ones download whole files to resolve
+    pip_install(python, "--upgrade", "pip>=24")  # older ones download whole files to resolve
     install_torch(python)
-    run(python, "-m", "pip", "install", "-q", "-e", f"{ROOT}[train,dev]")
+    pip_install(python, "-e", f"{ROOT}[train,dev]")
     if browser:
         run(VENV / "bin" / "uigym", "install-browser")
     STAMP.write_text(wanted)
