@@ -149,5 +149,5 @@ def _combine(
         for part in verdict.parts
     )
     reason = "; ".join(v.reason for v in verdicts if v.reason) if not success else ""
-    effects = tuple(e for v in verdicts for e in v.side_effects)
+    effects = tuple(dict.fromkeys(e for v in verdicts for e in v.side_effects))  # two parts may see the same one
     return Verdict(score, success, parts, reason, effects)
