@@ -1,0 +1,526 @@
+"""One environment: a product and a browser session, used for one episode after another.
+
+The only place that sets reward, terminated and truncated. An episode gets a verdict or one attributed failure, never
+both, never neither: what a policy does badly is scored, what the machinery does badly is raised and scores nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import logging
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, TypeVar
+
+from uigym.browser import Browser, Frame, Session
+from uigym.errors import (
+    ActionRefused,
+    BrowserError,
+    HarnessError,
+    PolicyError,
+    ProductError,
+    UIGymError,
+    VerifierError,
+)
+from uigym.harness import Harness, Instance, Split, Task
+from uigym.product import Product
+from uigym.types import (
+    Action,
+    Answer,
+    Cause,
+    Decision,
+    Done,
+    Episode,
+    Failure,
+    Invalid,
+    Observation,
+    State,
+    Step,
+    StepRecord,
+    Stop,
+    action_from_json,
+    action_to_json,
+)
+from uigym.verify import judge
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_GRACE_S = 5.0
+"""The browser keeps its own deadlines; this much later the environment stops waiting for it."""
+_CAUSES: dict[type[UIGymError], Cause] = {
+    ProductError: Cause.PRODUCT,
+    BrowserError: Cause.BROWSER,
+    PolicyError: Cause.POLICY,
+    VerifierError: Cause.VERIFIER,
+    HarnessError: Cause.HARNESS,
+}
+
+
+class Sessions(Protocol):
+    """Where browser sessions come from: a `Browser`, or several that are kept alive."""
+
+    async def session(
+        self, *, base_url: str, viewport: tuple[int, int] = ..., grants: tuple[type, ...] = ()
+    ) -> Session: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How long things may take, in seconds, and how much a policy may get wrong."""
+
+    step_s: float = 10.0
+    """One action and the picture after it."""
+    reset_s: float = 60.0
+    """Each part of a reset: the product's data, the browser session."""
+    episode_s: float = 600.0
+    """All steps of an episode together, without the policy's own thinking; then it stops by `timeout`."""
+    act_s: float = 300.0
+    """One decision of a policy, in a rollout; a policy that takes longer has failed, not chosen badly."""
+    max_steps: int | None = None
+    """Actions in an episode; None is the task's own limit."""
+    max_invalid: int = 5
+    """Refused actions in a row; then the episode stops by `invalid_actions`."""
+
+    def __post_init__(self) -> None:
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if value is not None and not value > 0:
+                raise ValueError(f"the limit {item.name} must be positive, not {value!r}")
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    """An episode in the making."""
+
+    id: str
+    task: Task
+    seed: int
+    group: str
+    policy: str
+    attempt: int
+    started: float = field(default_factory=time.monotonic)
+    instance: Instance | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    before: State = field(default_factory=State)
+    appearance: Mapping[str, str] = field(default_factory=dict)
+    steps: list[StepRecord] = field(default_factory=list)
+    last_image: str = ""
+    refused: int = 0
+    spent_s: float = 0.0
+
+    def episode(self, stop: Stop, **rest: Any) -> Episode:
+        return Episode(
+            id=self.id,
+            harness=self.task.harness.name,
+            task=self.task.name,
+            seed=self.seed,
+            params=self.params,
+            instruction=self.instance.instruction if self.instance else "",
+            steps=tuple(self.steps),
+            stop=stop,
+            before=self.before,
+            appearance=self.appearance,
+            final_image=self.last_image,
+            group=self.group,
+            policy=self.policy,
+            wall_s=time.monotonic() - self.started,
+            attempt=self.attempt,
+            **rest,
+        )
+
+
+class Env:
+    """`reset` begins an episode, `step` takes one action; when it has ended, `episode` holds the record.
+
+    A browser and a product that are given are used and left running; those that are not given are started when
+    first needed and end with `close`.
+    """
+
+    def __init__(
+        self,
+        harness: Harness,
+        browser: Sessions | None = None,
+        product: Product | None = None,
+        *,
+        limits: Limits = Limits(),
+    ):
+        self.harness = harness
+        self.limits = limits
+        self.episode: Episode | None = None
+        """The last episode, once it has ended."""
+        self.images: dict[str, bytes] = {}
+        """PNG by hash: every picture of the current or last episode."""
+        self._given_browser = browser
+        self._own_browser: Browser | None = None
+        self._product = product
+        self._owns_product = product is None
+        self._session: Session | None = None
+        self._retiring: asyncio.Task[None] | None = None
+        self._draft: _Draft | None = None
+        self._observation: Observation | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+    # --- what is there ---
+
+    @property
+    def session(self) -> Session:
+        """The browser session of the running episode; for privileged policies and verifiers' authors."""
+        if self._session is None:
+            raise RuntimeError("no browser session: call reset first; a session ends with its episode")
+        return self._session
+
+    @property
+    def product(self) -> Product:
+        """The product under use."""
+        if self._product is None:
+            raise RuntimeError("the product is not started: call start or reset first")
+        return self._product
+
+    @property
+    def instance(self) -> Instance:
+        """The task of the current or last episode with its parameters."""
+        if self._draft is None or self._draft.instance is None:
+            raise RuntimeError("no task: call reset first")
+        return self._draft.instance
+
+    @property
+    def episode_id(self) -> str:
+        """Of the current or last episode; empty before the first reset."""
+        return self._draft.id if self._draft else ""
+
+    @property
+    def before(self) -> State:
+        """The product's state when the episode began."""
+        return self._draft.before if self._draft else State()
+
+    @property
+    def history(self) -> tuple[StepRecord, ...]:
+        """The steps of the current or last episode so far."""
+        return tuple(self._draft.steps) if self._draft else ()
+
+    # --- life ---
+
+    async def start(self) -> None:
+        """Start the product and the browser, unless they run; `reset` does this too.
+
+        Raises:
+            ProductError: The product did not start.
+            BrowserError: The browser did not start.
+        """
+        if self._product is None:
+            product = Product(self.harness)
+            await product.start()
+            self._product = product
+        if self._given_browser is None and not (self._own_browser and self._own_browser.alive):
+            await self._close_browser()
+            self._own_browser = await Browser.launch()
+
+    async def reset(
+        self,
+        task: Task | str,
+        seed: int,
+        *,
+        episode_id: str = "",
+        group: str = "",
+        policy: str = "",
+        attempt: int = 0,
+    ) -> Observation:
+        """Begin an episode: the seed's data in the product, a fresh browser session, the task's instruction.
+
+        Args:
+            task: The task, its name, or harness/name.
+            seed: Fixes the product's data, its appearance and the task's parameters.
+            episode_id, group, policy, attempt: What the episode's record shall say.
+
+        Raises:
+            HarnessError: There is no such task, or its parameters cannot be drawn.
+            ProductError, BrowserError: The machinery failed; `episode` then holds that failure.
+            ValueError: The seed is in no split.
+        """
+        found = task if isinstance(task, Task) else self.harness.find_task(task.removeprefix(f"{self.harness.name}/"))
+        Split.of(seed)
+        self._retire()
+        name = episode_id or f"{self.harness.name}-{found.name}-{seed}"
+        self._draft = draft = _Draft(id=name, task=found, seed=seed, group=group, policy=policy, attempt=attempt)
+        self.episode, self.images, self._observation = None, {}, None
+        try:
+            return await self._begin(draft)
+        except UIGymError as exc:
+            await self.fail(exc)
+            raise
+
+    async def step(self, action: Action | Decision) -> Step:
+        """Take one action and see what came of it.
+
+        A refused action is told in the observation's `error`, counts as a step and changes nothing. `Answer`, `Done`
+        and the limits end the episode: the product's state is read at that moment and judged.
+
+        Raises:
+            ProductError, BrowserError, VerifierError: The machinery failed: the episode has no verdict and no
+                reward, `episode` holds the failure.
+            RuntimeError: There is no running episode.
+        """
+        draft = self._running()
+        decision = action if isinstance(action, Decision) else Decision(action)
+        chosen = _sound(decision.action)
+        began = time.monotonic()
+        try:
+            observation = await self._perform(chosen)
+        except UIGymError as exc:
+            draft.steps.append(StepRecord(draft.last_image, chosen, decision.text, error=str(exc)))
+            await self.fail(exc)
+            raise
+        took_s = time.monotonic() - began
+        draft.spent_s += took_s
+        self._note(draft, chosen, decision.text, observation, took_s)
+        stop = self._stop(draft, chosen)
+        if stop is None:
+            return Step(observation, 0.0, False, False, {})
+        episode = await self._finish(draft, stop, chosen)
+        assert episode.verdict is not None
+        ended = stop in (Stop.ANSWERED, Stop.DONE)
+        info = {"stop": stop, "success": episode.verdict.success, "verdict": episode.verdict}
+        return Step(observation, episode.verdict.score, ended, not ended, info)
+
+    async def fail(self, error: Exception) -> Episode:
+        """End the running episode without a verdict because of `error`, and say whose fault it was.
+
+        What is blamed on the policy or the harness is the product's or the browser's where that one is gone.
+
+        Raises:
+            RuntimeError: There is no running episode.
+        """
+        draft = self._running()
+        cause = next((cause for kind, cause in _CAUSES.items() if isinstance(error, kind)), Cause.POLICY)
+        message = str(error) if isinstance(error, UIGymError) else f"{type(error).__name__}: {error}"
+        broken = await self._broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
+        if broken:
+            cause, message = broken[0], f"{broken[1]} (seen as: {message})"
+        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
+        self._retire()
+        if cause is Cause.PRODUCT:
+            await self._stop_product()
+        return self.episode
+
+    async def close(self) -> None:
+        """End the session, and the product and the browser that this environment started."""
+        self._retire()
+        await self._retired()
+        await self._stop_product()
+        await self._close_browser()
+
+    # --- one episode ---
+
+    async def _begin(self, draft: _Draft) -> Observation:
+        await self.start()
+        draft.appearance = self.harness.appearance(draft.seed)
+        draft.before = await self._prepare(draft.seed)
+        draft.instance = draft.task.instance(draft.seed, draft.before)
+        draft.params = _plain(draft.instance)
+        opening = self.session.open(self.harness.home)
+        limit = self.limits.reset_s
+        frame = await _within(limit, BrowserError, f"opening {self.harness.home}", opening)
+        draft.started = time.monotonic()
+        self._observation = self._see(draft, frame)
+        return self._observation
+
+    async def _prepare(self, seed: int) -> State:
+        """Reset the product while the browser makes the session; the old page must be gone before the new data come."""
+        opening = asyncio.create_task(self._open_session())
+        limit = self.limits.reset_s
+        try:
+            await self._retired()
+            state = await _within(
+                limit, ProductError, f"resetting {self.harness.name} to seed {seed}", self.product.reset(seed)
+            )
+            await opening
+            return state
+        finally:
+            if not opening.done():
+                opening.cancel()
+            await asyncio.wait([opening])
+            if not opening.cancelled() and (error := opening.exception()):
+                _log.debug("no session: %s", error)
+
+    async def _open_session(self) -> None:
+        browser = self._given_browser or self._own_browser
+        assert browser is not None
+        harness = self.harness
+        opening = browser.session(
+            base_url=self.product.base_url, viewport=harness.viewport, grants=tuple(harness.grants)
+        )
+        self._session = await _within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
+
+    async def _perform(self, action: Action) -> Observation:
+        assert self._observation is not None and self._draft is not None
+        unchanged = dataclasses.replace(self._observation, error=None, events=())
+        if isinstance(action, Answer | Done):
+            return unchanged
+        try:
+            if isinstance(action, Invalid):
+                raise ActionRefused(action.reason)
+            step_s = self.limits.step_s
+            acting = self.session.step(action, timeout_s=step_s)
+            frame = await _within(step_s + _GRACE_S, BrowserError, f"performing {action}", acting)
+        except ActionRefused as exc:
+            return dataclasses.replace(unchanged, error=str(exc))
+        return self._see(self._draft, frame)
+
+    def _see(self, draft: _Draft, frame: Frame) -> Observation:
+        width, height = self.harness.viewport
+        instruction = draft.instance.instruction if draft.instance else ""
+        seen = Observation(
+            frame.png,
+            width,
+            height,
+            instruction,
+            pointer=self.session.pointer,
+            events=frame.events,
+            settled=frame.settled,
+        )
+        draft.last_image = seen.image_hash
+        self.images[draft.last_image] = frame.png
+        return seen
+
+    def _note(self, draft: _Draft, action: Action, text: str, after: Observation, took_s: float) -> None:
+        assert self._observation is not None
+        draft.steps.append(
+            StepRecord(
+                self._observation.image_hash,
+                action,
+                text,
+                error=after.error,
+                events=after.events,
+                settled=after.settled,
+                latency_ms=round(took_s * 1000, 3),
+            )
+        )
+        draft.refused = draft.refused + 1 if after.error else 0
+        self._observation = after
+
+    def _stop(self, draft: _Draft, action: Action) -> Stop | None:
+        if isinstance(action, Answer):
+            return Stop.ANSWERED
+        if isinstance(action, Done):
+            return Stop.DONE
+        if draft.refused >= self.limits.max_invalid:
+            return Stop.INVALID_ACTIONS
+        if len(draft.steps) >= (self.limits.max_steps or draft.task.max_steps):
+            return Stop.MAX_STEPS
+        return Stop.TIMEOUT if draft.spent_s >= self.limits.episode_s else None
+
+    async def _finish(self, draft: _Draft, stop: Stop, action: Action) -> Episode:
+        """Freeze the state, then judge it."""
+        try:
+            reading = self.product.read_state()
+            after = await _within(self.limits.reset_s, ProductError, f"reading {self.harness.name}'s state", reading)
+            if broken := await self._broken():
+                raise (ProductError if broken[0] is Cause.PRODUCT else BrowserError)(broken[1])
+            answer = action.text if isinstance(action, Answer) else None
+            unjudged = draft.episode(stop, answer=answer, url=self.session.url, after=after)
+            verdict = judge(self.instance.verifier, unjudged)
+        except UIGymError as exc:
+            await self.fail(exc)
+            raise
+        self.episode = dataclasses.replace(unjudged, verdict=verdict)
+        self._retire()
+        return self.episode
+
+    def _running(self) -> _Draft:
+        if self._draft is None:
+            raise RuntimeError("no episode: call reset before step")
+        if self.episode is not None:
+            raise RuntimeError(f"episode {self.episode.id} has ended ({self.episode.stop}): call reset before step")
+        return self._draft
+
+    # --- machinery ---
+
+    async def _broken(self) -> tuple[Cause, str] | None:
+        """Which part of the machinery is gone, if one is."""
+        if self._product is None:
+            return None
+        if not await _answers(self._product.port):
+            return Cause.PRODUCT, f"{self.harness.name} no longer answers on port {self._product.port}"
+        return None
+
+    def _retire(self) -> None:
+        """Let the session close by itself while other things happen."""
+        if self._session is not None:
+            self._retiring = asyncio.create_task(_close_session(self._session, self._retiring))
+            self._session = None
+
+    async def _retired(self) -> None:
+        if self._retiring is not None:
+            await self._retiring
+            self._retiring = None
+
+    async def _stop_product(self) -> None:
+        if self._owns_product and self._product is not None:
+            product, self._product = self._product, None
+            await product.stop()
+
+    async def _close_browser(self) -> None:
+        if self._own_browser is not None:
+            browser, self._own_browser = self._own_browser, None
+            await browser.close()
+
+
+async def _close_session(session: Session, before: asyncio.Task[None] | None) -> None:
+    if before is not None:
+        await before
+    try:
+        async with asyncio.timeout(_GRACE_S):
+            await session.close()
+    except (UIGymError, TimeoutError) as exc:  # it goes with its browser
+        _log.debug("a session did not close: %s", exc)
+
+
+async def _answers(port: int) -> bool:
+    try:
+        async with asyncio.timeout(_GRACE_S):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
+
+
+async def _within(seconds: float, error: type[UIGymError], doing: str, work: Awaitable[T]) -> T:
+    """Wait for the work, but no longer than `seconds`; whatever goes wrong becomes `error`."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except UIGymError:
+        raise
+    except TimeoutError as exc:
+        raise error(f"{doing}: not finished within {seconds:g} s") from exc
+    except Exception as exc:
+        raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
+
+
+def _sound(action: Any) -> Action:
+    """The action if it can be performed and stored; else an `Invalid` that says what came instead."""
+    try:
+        record = json.loads(json.dumps(action_to_json(action), allow_nan=False))
+        return action_from_json(record)
+    except (TypeError, ValueError) as exc:
+        return Invalid(repr(action)[:500], f"expected one of uigym.types' actions, got {action!r:.200}: {exc}")
+
+
+def _plain(instance: Instance) -> dict[str, Any]:
+    """The parameters as JSON values, so that a stored episode equals the one that was played."""
+    try:
+        return json.loads(json.dumps(dict(instance.params), allow_nan=False))
+    except (TypeError, ValueError) as exc:
+        raise HarnessError(
+            f"task {instance.id}, seed {instance.seed}: its parameters {dict(instance.params)!r} are not JSON values "
+            f"({exc}); samplers must yield text, numbers, true, false, null, or lists and dictionaries of them"
+        ) from exc

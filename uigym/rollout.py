@@ -1,0 +1,429 @@
+"""Many episodes at once: slots, shared browsers, deadlines, retries.
+
+A slot is one environment with its own product. Episodes are the unit of scheduling: a slot that ends one begins the
+next at once. What the machinery breaks is repaired and the episode is run again; what stays broken becomes one
+failure record, and too many of them stop the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import re
+import time
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Self
+
+from uigym.browser import Browser, Session
+from uigym.env import Env, Limits
+from uigym.errors import (
+    BrowserError,
+    ConfigError,
+    HarnessError,
+    PolicyError,
+    ProductError,
+    StoreError,
+    UIGymError,
+    VerifierError,
+)
+from uigym.harness import Harness, Split, Task
+from uigym.policy import EpisodePolicy, Policy, policy_name
+from uigym.store import EpisodeWriter, RunStore
+from uigym.types import Action, Cause, Decision, Episode, Failure, Observation, State
+
+_log = logging.getLogger(__name__)
+SLOTS_PER_BROWSER = 4
+_RETRIED = (Cause.PRODUCT, Cause.BROWSER, Cause.POLICY)
+"""What may work the next time; a harness or a verifier that is wrong stays wrong."""
+_WINDOW = 20
+"""Attempts that the circuit breaker looks back on."""
+_ERRORS: dict[Cause, type[UIGymError]] = {
+    Cause.PRODUCT: ProductError,
+    Cause.BROWSER: BrowserError,
+    Cause.POLICY: PolicyError,
+    Cause.VERIFIER: VerifierError,
+    Cause.HARNESS: HarnessError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One episode to run."""
+
+    task: str
+    """Name of the task, with or without the harness's name before it."""
+    seed: int
+    group: str = ""
+    """Episodes of one group must begin in the same state; empty for an episode on its own."""
+    member: int = 0
+    """Which one of its group."""
+
+    def id(self, harness: str) -> str:
+        """The episode's id: a function of the request alone, and fit to be the name of a folder.
+
+        Example:
+            >>> Request("kiosk/order", 7, "g3", 1).id("kiosk")
+            'kiosk-order-7-g3-1'
+        """
+        plain = f"{harness}-{self.task.removeprefix(f'{harness}/')}-{self.seed}-{self.group}-{self.member}"
+        safe = re.sub(r"[^A-Za-z0-9_.-]", "_", plain)[:150]
+        return safe if safe == plain else f"{safe}-{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An episode that is over, with what training needs of it."""
+
+    episode: Episode
+    samples: tuple[Any, ...] = ()
+    """`Decision.sample` of each step; None for policies that have none."""
+    images: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    """PNG by hash: every picture of the episode."""
+
+
+class Pool:
+    """Slots that live as long as the pool; `run` may be called again and again.
+
+    Example:
+        >>> async def success(harness, policy, requests):  # doctest: +SKIP
+        ...     async with Pool(harness, slots=8) as pool:
+        ...         return [done.episode.verdict async for done in pool.run(policy, requests)]
+    """
+
+    def __init__(
+        self,
+        harness: Harness,
+        *,
+        slots: int = 4,
+        browsers: int | None = None,
+        limits: Limits = Limits(),
+        retries: int = 2,
+        max_failure_rate: float = 0.3,
+    ):
+        """
+        Args:
+            harness: The product and its tasks.
+            slots: Episodes at once; each has its own product.
+            browsers: Chromium processes that the slots share; None is one for every four slots.
+            limits: Deadlines of steps, resets and decisions.
+            retries: How often an episode is run again that was lost to product, browser or policy.
+            max_failure_rate: A larger share of failures among the last 20 or more attempts stops the run; 1 never does.
+
+        Raises:
+            ConfigError: A number cannot be used, or the slots would share one product's data.
+        """
+        if slots < 1 or (browsers is not None and browsers < 1) or retries < 0:
+            raise ConfigError(
+                f"a pool needs slots >= 1, browsers >= 1 and retries >= 0, not {slots}, {browsers}, {retries}"
+            )
+        if harness.url and slots > 1:
+            raise ConfigError(
+                f"{harness.name} is one running product ({harness.url}): {slots} slots would share its data. Use slots=1."
+            )
+        self.harness = harness
+        self.limits = limits
+        self.retries = retries
+        self.max_failure_rate = max_failure_rate
+        count = browsers or math.ceil(slots / SLOTS_PER_BROWSER)
+        self._browsers = [SteadyBrowser() for _ in range(count)]
+        self._envs = [Env(harness, self._browsers[i % count], limits=limits) for i in range(slots)]
+        self._free: asyncio.Queue[Env] = asyncio.Queue()
+        self._runs: set[asyncio.Task[None]] = set()
+
+    @property
+    def slots(self) -> int:
+        """Episodes at once."""
+        return len(self._envs)
+
+    async def __aenter__(self) -> Self:
+        try:
+            await _all(*(env.start() for env in self._envs), *(browser.start() for browser in self._browsers))
+        except BaseException:
+            await self.close()
+            raise
+        for env in self._envs:
+            self._free.put_nowait(env)
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop what runs, and end every session, product and browser; also if it is cancelled meanwhile."""
+        closing = asyncio.ensure_future(self._close())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing
+            raise
+
+    async def _close(self) -> None:
+        await _stop(self._runs)
+        results = await asyncio.gather(*(env.close() for env in self._envs), return_exceptions=True)
+        results += await asyncio.gather(*(browser.close() for browser in self._browsers), return_exceptions=True)
+        for error in results:
+            if isinstance(error, Exception):
+                _log.warning("while closing the pool: %s", error)
+
+    async def run(
+        self, policy: Policy | EpisodePolicy, requests: Iterable[Request], store: RunStore | None = None
+    ) -> AsyncGenerator[Finished, None]:
+        """Run every request and yield each episode when it is over, in the order in which they end.
+
+        An episode that was lost is yielded too, with its failure. Leaving the loop early stops the rest.
+
+        Args:
+            policy: Serves all slots at once; one with `for_episode` is asked for a policy per episode.
+            requests: Taken one by one as slots become free.
+            store: Where episodes are written as they happen; None keeps them in memory alone.
+
+        Raises:
+            HarnessError, ValueError: A request names a task or a seed that does not exist.
+            StoreError: The run folder cannot be written.
+            ProductError, BrowserError, PolicyError, VerifierError, HarnessError: Too many episodes were lost; the
+                kind is the commonest cause.
+        """
+        run = _Run(self, policy, iter(requests), store)
+        workers = {asyncio.create_task(self._serve(run)) for _ in self._envs}
+        self._runs |= workers
+        try:
+            while (finished := await run.next(workers)) is not None:
+                yield finished
+        finally:
+            await _stop(workers)
+            self._runs -= workers
+
+    async def _serve(self, run: _Run) -> None:
+        """One slot's work: an episode after another until the requests are used up."""
+        for request in run.requests:
+            env = await self._free.get()
+            try:
+                finished = await run.episode(env, request)
+            finally:
+                self._free.put_nowait(env)
+            await run.results.put(finished)
+
+
+@dataclass
+class _Run:
+    """One call of `Pool.run`."""
+
+    pool: Pool
+    policy: Policy | EpisodePolicy
+    requests: Iterator[Request]
+    store: RunStore | None
+    states: dict[str, State] = field(default_factory=dict)
+    """Initial state by group."""
+    recent: deque[Failure | None] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+
+    def __post_init__(self) -> None:
+        self.results: asyncio.Queue[Finished] = asyncio.Queue(maxsize=2 * self.pool.slots)
+
+    async def next(self, workers: Iterable[asyncio.Task[None]]) -> Finished | None:
+        """The next episode that is over; None when there will be none; the error that stopped a worker."""
+        workers = list(workers)
+        getting = asyncio.create_task(self.results.get())
+        try:
+            while True:
+                running = [worker for worker in workers if not worker.done()]
+                await asyncio.wait([getting, *running], return_when=asyncio.FIRST_COMPLETED)
+                if getting.done():
+                    return getting.result()
+                for worker in workers:
+                    if worker.done():
+                        worker.result()
+                if all(worker.done() for worker in workers) and self.results.empty():
+                    return None
+        finally:
+            getting.cancel()
+
+    async def episode(self, env: Env, request: Request) -> Finished:
+        """Run one request, again if the machinery failed."""
+        task, retries = env.harness.find_task(request.task.removeprefix(f"{env.harness.name}/")), self.pool.retries
+        Split.of(request.seed)
+        for attempt in range(retries + 1):
+            finished = await self._attempt(env, task, request, attempt)
+            failure = finished.episode.failure
+            self._count(failure)
+            if failure is None or failure.cause not in _RETRIED:
+                break
+            _log.warning("%s, attempt %d: %s: %s", finished.episode.id, attempt + 1, failure.cause, failure.message)
+        return finished
+
+    async def _attempt(self, env: Env, task: Task, request: Request, attempt: int) -> Finished:
+        name = request.id(env.harness.name)
+        samples: list[Any] = []
+        writer = self.store.begin(name) if self.store else None
+        try:
+            try:
+                observation = await env.reset(
+                    task,
+                    request.seed,
+                    episode_id=name,
+                    group=request.group,
+                    policy=policy_name(self.policy),
+                    attempt=attempt,
+                )
+                self._check_group(env, request.group)
+                await self._play(env, observation, samples, writer)
+            except StoreError:
+                raise
+            except Exception as exc:
+                if env.episode is None:
+                    await env.fail(exc)
+            episode = env.episode
+            assert episode is not None
+            if writer:
+                writer.finish(episode, env.images.get(episode.final_image, b""))
+            return Finished(episode, tuple(samples), MappingProxyType(env.images))
+        finally:
+            if writer:
+                writer.close()
+
+    def _check_group(self, env: Env, group: str) -> None:
+        if not group:
+            return
+        first = self.states.setdefault(group, env.before)
+        if first is env.before or first.digest() == env.before.digest():
+            return
+        tables = sorted(first.tables.keys() | env.before.tables.keys())
+        differ = [table for table in tables if first.tables.get(table) != env.before.tables.get(table)]
+        raise HarnessError(
+            f"{env.harness.name}: two resets with seed {env.instance.seed} gave different data in {', '.join(differ)}: "
+            f"the episodes of group {group!r} cannot be compared. Fix clocks and ids in the harness's reset."
+        )
+
+    async def _play(self, env: Env, observation: Observation, samples: list[Any], writer: EpisodeWriter | None) -> None:
+        policy = self.policy.for_episode(env) if isinstance(self.policy, EpisodePolicy) else self.policy
+        try:
+            while env.episode is None:
+                decision = await self._decide(policy, observation, env)
+                samples.append(decision.sample)
+                try:
+                    observation = (await env.step(decision)).observation
+                finally:
+                    if writer and len(env.history) == len(samples):
+                        record = env.history[-1]
+                        writer.step(record, env.images.get(record.image, b""))
+        finally:
+            if policy is not self.policy and (close := getattr(policy, "close", None)):
+                await close()
+
+    async def _decide(self, policy: Policy, observation: Observation, env: Env) -> Decision:
+        limit = self.pool.limits.act_s
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(limit):
+                chosen: Action | Decision = await policy.act(observation, env.history)
+        except UIGymError:
+            raise
+        except Exception as exc:
+            name = policy_name(policy)
+            if isinstance(exc, TimeoutError) and time.monotonic() - began >= limit:
+                raise PolicyError(f"{name}.act gave no decision within {limit:g} s") from exc
+            raise PolicyError(f"{name}.act raised {type(exc).__name__}: {exc}") from exc
+        return chosen if isinstance(chosen, Decision) else Decision(chosen)
+
+    def _count(self, failure: Failure | None) -> None:
+        """The circuit breaker: stop rather than train on the survivors."""
+        self.recent.append(failure)
+        lost = [failure for failure in self.recent if failure is not None]
+        if len(self.recent) < _WINDOW or len(lost) <= self.pool.max_failure_rate * _WINDOW:
+            return
+        (cause, times), *_ = Counter(failure.cause for failure in lost).most_common(1)
+        last = next(failure for failure in reversed(lost) if failure.cause is cause)
+        raise _ERRORS[cause](
+            f"stopped: {len(lost)} of the last {_WINDOW} attempts at {self.pool.harness.name} were lost, "
+            f"{times} of them to the {cause}. The last such: {last.message}"
+        )
+
+
+async def rollout(
+    harness: Harness,
+    policy: Policy | EpisodePolicy,
+    requests: Iterable[Request],
+    *,
+    slots: int = 4,
+    store: RunStore | None = None,
+) -> AsyncGenerator[Finished, None]:
+    """Run the requests in a pool that lives as long as this loop; see `Pool.run`.
+
+    Raises:
+        ProductError, BrowserError: The product or the browser cannot be started.
+    """
+    async with Pool(harness, slots=slots) as pool, aclosing(pool.run(policy, requests, store)) as running:
+        async for finished in running:
+            yield finished
+
+
+class SteadyBrowser:
+    """A browser that is always there: launched anew after a crash, replaced when it has served for long."""
+
+    def __init__(self, *, max_sessions: int = 300, max_age_s: float = 3600.0):
+        """
+        Args:
+            max_sessions: A browser that has opened so many is replaced.
+            max_age_s: So is one that is older.
+        """
+        self.max_sessions = max_sessions
+        self.max_age_s = max_age_s
+        self._browser: Browser | None = None
+        self._born = 0.0
+        self._sessions: list[Session] = []
+        self._served = 0
+        self._launching = asyncio.Lock()
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Launch the browser, unless it runs.
+
+        Raises:
+            BrowserError: It did not start.
+        """
+        await self._current()
+
+    async def session(
+        self, *, base_url: str, viewport: tuple[int, int] = (1280, 720), grants: tuple[type, ...] = ()
+    ) -> Session:
+        """A fresh session of a browser that is alive.
+
+        Raises:
+            BrowserError: None could be had.
+        """
+        browser = await self._current()
+        self._served += 1
+        session = await browser.session(base_url=base_url, viewport=viewport, grants=grants)
+        return session
+
+    async def close(self) -> None:
+        """Close the browser, and those that were to be closed after their last session."""
+        if self._browser is not None:
+            browser, self._browser = self._browser, None
+            await browser.close()
+
+    async def _current(self) -> Browser:
+        async with self._launching:
+            if self._browser is None or not self._browser.alive:
+                await self.close()
+                self._browser = await Browser.launch()
+                self._born, self._served = time.monotonic(), 0
+            return self._browser
+
+
+async def _all(*work: Coroutine[Any, Any, None]) -> None:
+    """Do all at once; when one fails, wait for the others before raising, so that nothing starts behind our back."""
+    for result in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
+async def _stop(tasks: Iterable[asyncio.Task[None]]) -> None:
+    for task in (tasks := list(tasks)):
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
