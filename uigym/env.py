@@ -91,6 +91,9 @@ class Limits:
                 raise ValueError(f"the limit {item.name} must be positive, not {value!r}")
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(kw_only=True)
 class _Draft:
     """An episode in the making."""
@@ -145,7 +148,7 @@ class Env:
         browser: Sessions | None = None,
         product: Product | None = None,
         *,
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
     ):
         self.harness = harness
         self.limits = limits

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from uigym.browser import Browser, Session
-from uigym.env import Env, Limits
+from uigym.env import DEFAULT_LIMITS, Env, Limits
 from uigym.errors import (
     BrowserError,
     ConfigError,
@@ -102,7 +102,7 @@ class Pool:
         *,
         slots: int = 4,
         browsers: int | None = None,
-        limits: Limits = Limits(),
+        limits: Limits = DEFAULT_LIMITS,
         retries: int = 2,
         max_failure_rate: float = 0.3,
     ):

@@ -36,8 +36,7 @@ _NOT_BY_HAND = frozenset(
         "select_option", "select_text", "set_checked", "set_content", "set_input_files", "set_viewport_size", "tap",
         "touchscreen", "type", "uncheck", "unroute"
     }
-)
-)
+)  # fmt: skip
 
 
 class Hands(Protocol):
