@@ -159,9 +159,10 @@ class Harness:
     state: Probe
     reset: Reset
     start: str = ""
-    """Command that starts the product; {port} and {workdir} are filled in."""
+    """Command that starts the product, run in the current folder and without a shell; {port}, {workdir} and {python}
+    (the interpreter that runs the gym) are filled in."""
     asgi: str | Callable[..., Any] = ""
-    """ASGI app, or "module:factory" called with the work folder; served from a warm thread."""
+    """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread."""
     url: str = ""
     """Address of a product that is already running."""
     ready: str = "/"
@@ -186,7 +187,7 @@ class Harness:
                 f"harness {self.name}: give exactly one of start, asgi and url (given: {', '.join(ways) or 'none'})"
             )
         for role, value in (("state", self.state), ("reset", self.reset)):
-            if not callable(value):
+            if not callable(value) or isinstance(value, type):
                 raise HarnessError(
                     f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}"
                 )

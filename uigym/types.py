@@ -289,6 +289,18 @@ class State:
         return hashlib.sha256(json.dumps(self.tables, sort_keys=True, default=str).encode()).hexdigest()
 
 
+def state_to_json(state: State) -> dict[str, Any]:
+    """The state as a JSON object: rows by table, and the keys that are known."""
+    tables = {table: list(rows) for table, rows in state.tables.items()}
+    return {"tables": tables, "keys": {table: list(key) for table, key in state.keys.items()}}
+
+
+def state_from_json(record: Mapping[str, Any]) -> State:
+    """The inverse of `state_to_json`."""
+    tables = {table: tuple(rows) for table, rows in record["tables"].items()}
+    return State(tables, {table: tuple(key) for table, key in record.get("keys", {}).items()})
+
+
 class Stop(StrEnum):
     """Why an episode ended. Only `ERROR` goes without a verdict."""
 

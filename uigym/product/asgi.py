@@ -24,6 +24,8 @@ START_S = 60.0
 """How long an app's own start-up may take."""
 GRACE_S = 1
 """How long running requests may take to end when the product is stopped, whole seconds."""
+STOP_S = 8.0
+"""How long stopping may take before the warm thread is said to hang."""
 OUTPUT_LINES = 20
 
 _lock = threading.Lock()
@@ -50,12 +52,12 @@ class Served:
         Raises:
             ProductError: The factory or the app's start-up failed; the text has the place.
         """
-        await _in_warm_thread(self._start())
+        await _in_warm_thread(self._start(), START_S)
 
     async def _start(self) -> None:
         try:
             app = self._factory(self._workdir)
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             raise ProductError(f"its ASGI factory raised {described(exc)}") from exc
         if not callable(app):
             raise HarnessError(f"its ASGI factory returned {app!r}, expected an ASGI app")
@@ -64,9 +66,8 @@ class Served:
         )
         self._server = uvicorn.Server(config)
         self._task = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]))
-        async with asyncio.timeout(START_S):
-            while not (self._server.started or self._task.done()):  # noqa: ASYNC110 - uvicorn has no event for it
-                await asyncio.sleep(0.001)
+        while not (self._server.started or self._task.done()):  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0.001)
         if not self._server.started:
             raise ProductError("its ASGI app did not start up")
 
@@ -85,14 +86,16 @@ class Served:
 
     async def stop(self) -> None:
         """Close the port and end the app; a second call does nothing."""
-        if self._server is not None:
-            await _in_warm_thread(self._stop())
-        self._socket.close()
+        try:
+            if self._server is not None:
+                await _in_warm_thread(self._stop(), STOP_S)
+        finally:
+            self._socket.close()
 
     async def _stop(self) -> None:
         assert self._server is not None and self._task is not None
         self._server.should_exit = True
-        await asyncio.wait([self._task], timeout=GRACE_S + 4)
+        await asyncio.wait([self._task], timeout=GRACE_S + 2)
         if not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -168,8 +171,15 @@ def _takes(function: Callable[..., Any]) -> int:
     return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
-async def _in_warm_thread(work: Coroutine[Any, Any, T]) -> T:
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _warm_loop()))
+async def _in_warm_thread(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
+    future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _warm_loop()))
+    try:
+        return await asyncio.wait_for(future, timeout_s)
+    except TimeoutError as exc:
+        raise ProductError(
+            f"the thread that serves ASGI apps did not answer within {timeout_s:g} s: does an app block it? "
+            "An app with blocking code is better started by a command."
+        ) from exc
 
 
 def _warm_loop() -> asyncio.AbstractEventLoop:

@@ -128,7 +128,7 @@ class Command:
                 await self._until_ended(GRACE_S)
             finally:
                 self._kill(signal.SIGKILL)
-                await asyncio.to_thread(self._process.wait)
+                self._process.wait()  # a killed process is gone at once
         self._release()
 
     async def _until_ended(self, timeout_s: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +20,8 @@ TRIES = 3
 """How many ports a command is given before "address in use" is an error."""
 URL_TIMEOUT_S = 5.0
 """A product that is said to be running already must answer within this time."""
-_IN_USE = ("address already in use", "eaddrinuse", "port is already in use", "port is already allocated")
+_IN_USE = re.compile(r"address already in use|eaddrinuse|port \d* ?is (already )?(in use|allocated)", re.IGNORECASE)
+_REFUSED = "connection refused"
 
 
 class Launched(Protocol):
@@ -78,7 +80,7 @@ async def launch(harness: Harness, workdir: Path, output: Path) -> Launched:
         try:
             return await _once(harness, workdir, output)
         except ProductError as exc:
-            if attempt + 1 == TRIES or not any(sign in str(exc).lower() for sign in _IN_USE):
+            if attempt + 1 == TRIES or not _IN_USE.search(str(exc)):
                 raise
     raise AssertionError("unreachable")
 
@@ -114,7 +116,7 @@ async def _until_ready(harness: Harness, launched: Launched) -> None:
     deadline, pause_s, last = time.monotonic() + timeout_s, 0.005, "no answer"
     url = urljoin(launched.base_url + "/", harness.ready.lstrip("/"))
     # No proxy from the environment: the product is here. No certificates to load where none are used.
-    async with httpx.AsyncClient(trust_env=False, verify=url.startswith("https:"), timeout=2.0) as client:
+    async with httpx.AsyncClient(trust_env=False, verify=url.startswith("https:")) as client:
         while (left_s := deadline - time.monotonic()) > 0:
             last = await _asked(client, url, min(5.0, left_s))
             if ended := launched.ended():
@@ -123,8 +125,11 @@ async def _until_ready(harness: Harness, launched: Launched) -> None:
                 return
             await asyncio.sleep(pause_s)
             pause_s = min(1.5 * pause_s, 0.1)
+    hint = {_REFUSED: "; is it running?" if harness.url else "; it must listen on 127.0.0.1 and on {port}"}.get(
+        last, ""
+    )
     raise ProductError(
-        f"it did not answer 200 on {harness.ready} at {launched.base_url} within {timeout_s:g} s ({last})"
+        f"it did not answer 200 on {harness.ready} at {launched.base_url} within {timeout_s:g} s (last: {last}{hint})"
     )
 
 
@@ -132,8 +137,8 @@ async def _asked(client: httpx.AsyncClient, url: str, timeout_s: float) -> str:
     """Why the product is not ready; empty if it is. A redirect counts as an answer, and is not followed."""
     try:
         async with client.stream("GET", url, timeout=timeout_s) as response:
-            return "" if response.status_code < 400 else f"last: {response.status_code}"
+            return "" if response.status_code < 400 else str(response.status_code)
     except httpx.ConnectError:
-        return "last: connection refused; does it listen on 127.0.0.1, and on {port}?"
+        return _REFUSED
     except httpx.HTTPError as exc:
-        return f"last: {type(exc).__name__}"
+        return type(exc).__name__

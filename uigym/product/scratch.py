@@ -6,6 +6,7 @@ dies, so a folder that can be locked is nobody's and the next process sweeps it 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -28,7 +29,8 @@ class Scratch:
         sweep(root)
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
         self._lock = os.open(self.path, os.O_RDONLY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):  # a file system without locks: then nobody sweeps there either
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def remove(self) -> None:
         """Delete the folder and all that is in it; a second call does nothing."""

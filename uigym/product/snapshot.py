@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from uigym.errors import ProductError
+from uigym.harness import Running
 from uigym.product.calls import finished
 from uigym.product.state import located
 
@@ -40,7 +41,7 @@ class Snapshot:
         """
         self.path = path
         self.seed = seed
-        self._copies: WeakKeyDictionary[Product, Path] = WeakKeyDictionary()
+        self._copies: WeakKeyDictionary[Running, Path] = WeakKeyDictionary()
 
     async def started(self, product: Product) -> None:
         """Keep a copy of the file, outside the product's work folder. A product calls it once it is ready.
@@ -54,7 +55,7 @@ class Snapshot:
         await asyncio.to_thread(restore, source, copy)
         self._copies[product] = copy
 
-    async def __call__(self, product: Product, seed: int, appearance: Mapping[str, str]) -> None:
+    async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         """Restore the file, then let `seed` change it.
 
         Raises:
