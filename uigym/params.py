@@ -7,7 +7,7 @@ function of the harness, the task, the seed and the product's initial state alon
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -75,6 +75,18 @@ def rows(
         return row if column is None else row[column]
 
     return _typed(Sampler(draw, f"rows({table!r})"))
+
+
+def one_from(function: Callable[[State, Mapping[str, Any]], Sequence[T]]) -> T:
+    """One of the values that a function finds in the initial state, given the parameters drawn before, each as likely."""
+
+    def draw(rng: random.Random, state: State, params: Mapping[str, Any]) -> T:
+        found = function(state, params)
+        if not found:
+            raise HarnessError(f"one_from: the state offers no value; the parameters so far: {dict(params)}")
+        return rng.choice(found)
+
+    return _typed(Sampler(draw, "one_from"))
 
 
 def computed(function: Callable[[State, Mapping[str, Any]], T]) -> T:
