@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import astuple, dataclass
 from typing import Literal
 
@@ -63,7 +64,7 @@ CORNERS: dict[str, int] = {"square": 1, "soft": 6, "round": 12}
 CARDS = ("outline", "flat", "raised")
 
 DEFAULTS = {"theme": "linen", "layout": "classic", "font": FONTS[0], "corners": "soft", "cards": "outline"}
-KNOWN = {"theme": THEMES, "layout": LAYOUTS, "font": FONTS, "corners": CORNERS, "cards": CARDS}
+KNOWN: dict[str, Collection[str]] = {"theme": THEMES, "layout": LAYOUTS, "font": FONTS, "corners": CORNERS, "cards": CARDS}
 
 
 def complete(appearance: dict[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS categories (id INTEGER PRIMARY KEY, name TEXT NOT NULL, slug TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS items (
   id INTEGER PRIMARY KEY, category_id INTEGER NOT NULL, name TEXT NOT NULL, price_cents INTEGER NOT NULL,
-  large_cents INTEGER, sold_out INTEGER NOT NULL);
+  large_cents INTEGER, has_extras INTEGER NOT NULL, sold_out INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS extras (
   id INTEGER PRIMARY KEY, item_id INTEGER NOT NULL, name TEXT NOT NULL, price_cents INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS tables (number INTEGER PRIMARY KEY);
@@ -81,7 +81,7 @@ def draw(seed: int) -> dict[str, Rows]:
     names = rng.sample(list(CATEGORIES), 4)
     categories = [{"id": i, "name": name, "slug": name.lower()} for i, name in enumerate(names, 1)]
     items, extras = _menu(rng, names)
-    _sell_out(rng, items, extras)
+    _sell_out(rng, items)
     tables = [{"number": number} for number in range(1, rng.randint(6, 9) + 1)]
     orders, order_lines = _orders(rng, items, len(tables))
     return {
@@ -107,6 +107,7 @@ def _menu(rng: random.Random, names: list[str]) -> tuple[Rows, Rows]:
         for item in chosen:
             row = _item(rng, len(items) + 1, category_id, item, stock)
             row["large_cents"] = row["price_cents"] + rng.randrange(50, 130, 10) if item in sized else None
+            row["has_extras"] = int(item == rich)
             items.append(row)
             if item == rich:
                 extras += _extras(rng, len(extras), row["id"], stock)
@@ -121,6 +122,7 @@ def _item(rng: random.Random, key: int, category_id: int, name: str, stock: Rang
         "name": name,
         "price_cents": price,
         "large_cents": None,
+        "has_extras": 0,
         "sold_out": 0,
     }
 
@@ -132,10 +134,9 @@ def _extras(rng: random.Random, before: int, item_id: int, stock: Range) -> Rows
     ]
 
 
-def _sell_out(rng: random.Random, items: Rows, extras: Rows) -> None:
+def _sell_out(rng: random.Random, items: Rows) -> None:
     """One or two plain items run out, never so many that a category has no two plain ones left."""
-    rich = {extra["item_id"] for extra in extras}
-    plain = [item for item in items if item["large_cents"] is None and item["id"] not in rich]
+    plain = [item for item in items if item["large_cents"] is None and not item["has_extras"]]
     for item in rng.sample(plain, rng.randint(1, 2)):
         left = [p for p in plain if p["category_id"] == item["category_id"] and not p["sold_out"]]
         item["sold_out"] = int(len(left) > 2)

@@ -49,13 +49,8 @@ def category(db: sqlite3.Connection, slug: str) -> Row:
 
 
 def items(db: sqlite3.Connection, category_id: int) -> list[Row]:
-    """The items of a category, each with `choices`: whether it has sizes or extras to choose from."""
-    return every(
-        db,
-        "SELECT *, large_cents IS NOT NULL OR id IN (SELECT item_id FROM extras) AS choices"
-        " FROM items WHERE category_id = ? ORDER BY id",
-        category_id,
-    )
+    """The items of a category, in the menu's order."""
+    return every(db, "SELECT * FROM items WHERE category_id = ? ORDER BY id", category_id)
 
 
 def item(db: sqlite3.Connection, key: int) -> Row:
