@@ -61,7 +61,7 @@ def _records(seed: int) -> tuple[tuple[str, Rows], ...]:
 def _agents(rng: random.Random) -> Rows:
     names = rng.sample(words.AGENT_NAMES, 8)
     return tuple(
-        (i, name, _mailbox(name, "helpdesk.example"), words.TEAMS[i % len(words.TEAMS)])
+        (i, name, _mailbox(name, "helpdesk.example"), words.TEAMS[(i - 1) % len(words.TEAMS)])
         for i, name in enumerate(names, 1)
     )
 

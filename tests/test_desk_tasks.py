@@ -1,0 +1,262 @@
+"""The tasks of the help desk: drawn for every seed, solved by their oracles, and paid for nothing less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from uigym.apps.desk import looks, seed
+from uigym.apps.desk.app import create_app
+from uigym.harness import Instance, Split
+from uigym.registry import load
+from uigym.types import Episode, State, Stop, Verdict
+
+DESK = load("desk")
+SEEDS = [split.seed(index) for split in Split for index in range(12)]
+Post = tuple[str, dict[str, Any]]
+
+
+@dataclass
+class Attempt:
+    """One task on one seed's data, acted on over HTTP."""
+
+    http: httpx.AsyncClient
+    path: Path
+    instance: Instance
+    before: State
+
+    async def post(self, posts: list[Post]) -> None:
+        for path, form in posts:
+            answer = await self.http.post(path, data=form)
+            assert answer.status_code in (303, 422), path
+
+    def verdict(self, answer: str | None = None, url: str = "") -> Verdict:
+        after = DESK.state.read(self.path)  # type: ignore[attr-defined]
+        stop = Stop.DONE if answer is None else Stop.ANSWERED
+        task, params, said = self.instance.task.name, self.instance.params, self.instance.instruction
+        episode = Episode(
+            "e", "desk", task, self.instance.seed, params, said, (), stop,
+            answer=answer, url=url, before=self.before, after=after,
+        )  # fmt: skip
+        return self.instance.verifier(episode)
+
+
+@asynccontextmanager
+async def attempt(folder: Path, task: str, data_seed: int = 0) -> AsyncIterator[Attempt]:
+    path = folder / "desk.db"
+    seed.write(path, data_seed, {})
+    before = DESK.state.read(path)  # type: ignore[attr-defined]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(create_app(folder)), base_url="http://desk") as http:
+        yield Attempt(http, path, DESK.tasks[task].instance(data_seed, before), before)
+
+
+SOLUTIONS: dict[str, Callable[[Mapping[str, Any]], list[Post]]] = {
+    "close_ticket": lambda p: [(f"/tickets/{p['ticket']['id']}/status", {"status": "closed"})],
+    "set_priority": lambda p: [(f"/tickets/{p['ticket']['id']}/priority", {"priority": p["priority"].lower()})],
+    "assign_ticket": lambda p: [(f"/tickets/{p['ticket']['id']}/assignee", {"assignee": p["agent"]["id"]})],
+    "assign_by_subject": lambda p: [(f"/tickets/{p['ticket']['id']}/assignee", {"assignee": p["agent"]["id"]})],
+    "add_tag": lambda p: [(f"/tickets/{p['ticket']['id']}/tags", {"tag": p["tag"]})],
+    "remove_tag": lambda p: [(f"/tickets/{p['tagged']['ticket_id']}/tags/remove", {"tag": p["tagged"]["tag"]})],
+    "reply": lambda p: [(f"/tickets/{p['ticket']['id']}/comments", {"kind": "reply", "body": p["text"]})],
+    "add_note": lambda p: [(f"/tickets/{p['ticket']['id']}/comments", {"kind": "note", "body": p["text"]})],
+    "change_contact": lambda p: [
+        (
+            f"/customers/{p['customer']['id']}",
+            {**{k: p["customer"][k] for k in ("email", "phone", "company")}, p["what"]: p["value"]},
+        )
+    ],
+    "create_ticket": lambda p: [
+        (
+            "/tickets",
+            {
+                "subject": p["subject"],
+                "customer": p["customer"]["id"],
+                "priority": p["priority"].lower(),
+                "description": p["text"],
+            },
+        )
+    ],
+    "close_filtered": lambda p: [(f"/tickets/{p['ticket']['id']}/status", {"status": "closed"})],
+    "reassign_all": lambda p: [("/tickets/bulk", {"assignee": p["other"]["id"], "id": p["work"]["ids"]})],
+    "triage": lambda p: [
+        (f"/tickets/{p['ticket']['id']}/assignee", {"assignee": p["agent"]["id"]}),
+        (f"/tickets/{p['ticket']['id']}/priority", {"priority": p["priority"].lower()}),
+        (f"/tickets/{p['ticket']['id']}/tags", {"tag": p["tag"]}),
+    ],
+}
+"""How each task that changes something is done."""
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "status": lambda value: "open" if value == "pending" else "pending",
+    "priority": lambda value: "low" if value != "low" else "normal",
+    "assignee": lambda value: value % 8 + 1,
+    "tag": lambda value: value + "s",
+    "body": lambda value: value + "!",
+    "subject": lambda value: value + ".",
+    "phone": lambda value: value + "1",
+}
+
+
+def on_another(posts: list[Post], state: State) -> list[Post]:
+    """The same acts on records that the task does not speak of."""
+    used = set(re.findall(r"\d+", str(posts)))
+    free = {t: [r["id"] for r in state.tables[t] if str(r["id"]) not in used] for t in ("tickets", "customers")}
+    moved = []
+    for path, form in posts:
+        for table, ids in free.items():
+            path = re.sub(rf"^/{table}/\d+", f"/{table}/{ids[-1]}", path)
+        other = {"customer": free["customers"][-1]} if "customer" in form else {}
+        some = {"id": free["tickets"][-len(form["id"]) :]} if "id" in form else {}
+        moved.append((path, {**form, **other, **some}))
+    return moved
+
+
+def with_wrong_value(posts: list[Post]) -> list[Post]:
+    """The same acts with one wrong value in the last of them."""
+    *rest, (path, form) = posts
+    name = next(name for name in WRONG if name in form)
+    return [*rest, (path, {**form, name: WRONG[name](form[name])})]
+
+
+def extra(state: State) -> Post:
+    """A change that no task asks for."""
+    return (f"/tickets/{state.tables['tickets'][0]['id']}/subject", {"subject": "Oops"})
+
+
+@pytest.mark.parametrize("data_seed", SEEDS)
+def test_every_task_can_be_drawn(tmp_path: Path, data_seed: int) -> None:
+    seed.write(tmp_path / "desk.db", data_seed, DESK.appearance(data_seed))
+    state = DESK.state.read(tmp_path / "desk.db")  # type: ignore[attr-defined]
+    for task in DESK.tasks.values():
+        instance = task.instance(data_seed, state)
+        again = task.instance(data_seed, state)
+        assert (again.instruction, again.params) == (instance.instruction, instance.params)
+        assert "{" not in instance.instruction
+        assert task.solve is not None and len(task.wordings) >= 2
+        assert task.expected_steps is not None and task.expected_steps * 1.5 <= task.max_steps
+
+
+def test_held_out_looks_are_held_out() -> None:
+    seen = {part: {DESK.appearance(Split.TRAIN.seed(i))[part] for i in range(200)} for part in DESK.looks}
+    held = {part: {DESK.appearance(Split.HELDOUT.seed(i))[part] for i in range(200)} for part in DESK.looks}
+    assert not held["theme"] & seen["theme"] and not held["columns"] & seen["columns"] and not held["nav"] & seen["nav"]
+    for part, values in looks.PARTS.items():
+        assert seen[part] | held[part] == set(values)
+
+
+@pytest.mark.parametrize("data_seed", [0, Split.HELDOUT.seed(3)])
+@pytest.mark.parametrize("task", SOLUTIONS)
+async def test_the_asked_changes_pass(tmp_path: Path, task: str, data_seed: int) -> None:
+    async with attempt(tmp_path, task, data_seed) as play:
+        assert play.verdict().score == 0
+        await play.post(SOLUTIONS[task](play.instance.params))
+        verdict = play.verdict()
+    assert verdict.success, verdict.reason
+
+
+@pytest.mark.parametrize("miss", ["another", "wrong value", "extra", "half"])
+@pytest.mark.parametrize("task", SOLUTIONS)
+async def test_near_misses_do_not_pass(tmp_path: Path, task: str, miss: str) -> None:
+    async with attempt(tmp_path, task) as play:
+        posts = SOLUTIONS[task](play.instance.params)
+        acts = {
+            "another": on_another(posts, play.before),
+            "wrong value": with_wrong_value(posts),
+            "extra": [*posts, extra(play.before)],
+            "half": posts[:-1],
+        }
+        await play.post(acts[miss])
+        verdict = play.verdict()
+    assert not verdict.success and verdict.score < 1
+    if miss == "extra":
+        assert verdict.side_effects
+    if miss in ("another", "extra"):
+        assert verdict.score == 0
+
+
+@pytest.mark.parametrize("task", ["reply", "add_note", "create_ticket"])
+async def test_done_twice_is_not_done(tmp_path: Path, task: str) -> None:
+    async with attempt(tmp_path, task) as play:
+        await play.post(SOLUTIONS[task](play.instance.params) * 2)
+        assert play.verdict().score == 0
+
+
+async def test_a_note_is_no_reply_and_a_reply_is_no_note(tmp_path: Path) -> None:
+    for task, kind in (("reply", "note"), ("add_note", "reply")):
+        async with attempt(tmp_path, task) as play:
+            ((path, form),) = SOLUTIONS[task](play.instance.params)
+            await play.post([(path, {**form, "kind": kind})])
+            assert play.verdict().score == 0
+
+
+async def test_what_was_undone_does_not_count(tmp_path: Path) -> None:
+    async with attempt(tmp_path, "close_ticket") as play:
+        ticket = play.instance.params["ticket"]
+        path = f"/tickets/{ticket['id']}/status"
+        await play.post([(path, {"status": "closed"}), (path, {"status": ticket["status"]})])
+        assert play.verdict().score == 0
+
+
+async def test_a_part_of_a_long_task_earns_a_part(tmp_path: Path) -> None:
+    async with attempt(tmp_path, "triage") as play:
+        await play.post(SOLUTIONS["triage"](play.instance.params)[:2])
+        assert play.verdict().score == pytest.approx(0.5)
+    async with attempt(tmp_path, "reassign_all") as play:
+        ((path, form),) = SOLUTIONS["reassign_all"](play.instance.params)
+        await play.post([(path, {**form, "id": form["id"][:-1]})])
+        verdict = play.verdict()
+        assert not verdict.success and verdict.score == pytest.approx(1 - 1 / len(form["id"]))
+
+
+@pytest.mark.parametrize(
+    ("task", "right"), [("customer_detail", "value"), ("count_open_tickets", "count"), ("oldest_urgent", "number")]
+)
+async def test_answers(tmp_path: Path, task: str, right: str) -> None:
+    async with attempt(tmp_path, task) as play:
+        value = str(play.instance.params[right])
+        assert play.verdict(answer=value).success and play.verdict(answer=f"{value}.").success
+        for wrong in (None, "", f"{value}1", f"{value} or 3", "unknown"):
+            assert not play.verdict(answer=wrong).success
+        await play.post([extra(play.before)])
+        assert not play.verdict(answer=value).success
+
+
+async def test_the_page_must_be_the_customers_own(tmp_path: Path) -> None:
+    async with attempt(tmp_path, "open_customer") as play:
+        page = f"http://127.0.0.1:1/customers/{play.instance.params['customer']['id']}"
+        assert play.verdict(url=page).success
+        for wrong in ("http://127.0.0.1:1/", f"{page}/edit", f"{page}0", "about:blank"):
+            assert not play.verdict(url=wrong).success
+
+
+def test_answers_are_read_from_the_data_by_other_means(tmp_path: Path) -> None:
+    """The oldest urgent ticket and the counts, found again by SQL."""
+    import sqlite3
+    from contextlib import closing
+
+    for data_seed in SEEDS[:6]:
+        path = tmp_path / "desk.db"
+        seed.write(path, data_seed, {})
+        state = DESK.state.read(path)  # type: ignore[attr-defined]
+        oldest = DESK.tasks["oldest_urgent"].instance(data_seed, state).params
+        count = DESK.tasks["count_open_tickets"].instance(data_seed, state).params
+        with closing(sqlite3.connect(path)) as db:
+            sql = "SELECT id FROM tickets WHERE status = 'open' AND priority = 'urgent' ORDER BY created_at LIMIT 1"
+            assert db.execute(sql).fetchone()[0] == oldest["number"]
+            sql = "SELECT count(*) FROM tickets WHERE status = 'open' AND customer_id = ?"
+            assert db.execute(sql, [count["customer"]["id"]]).fetchone()[0] == count["count"]
+
+
+@pytest.mark.browser
+async def test_the_harness_is_sound() -> None:
+    """Every oracle solves its task in a real browser; doing nothing and doing anything do not."""
+    from uigym.testing import check_harness
+
+    report = await check_harness(DESK, seeds=(11, Split.HELDOUT.seed(5)), slots=3)
+    assert report.ok, "\n".join(f"{f.check} {f.task} {f.seed}: {f.detail}" for f in report.failed)
