@@ -1,5 +1,4 @@
 """The help desk: how to start, reset and read it, and what an agent must do in it."""
-# ruff: noqa: B008  (samplers are the defaults of a task's parameters)
 
 from __future__ import annotations
 

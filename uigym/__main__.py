@@ -1,0 +1,5 @@
+"""`python -m uigym` is `uigym`."""
+
+from uigym.cli import main
+
+main()

@@ -1,0 +1,265 @@
+"""Commands that play episodes: check, run, record, eval."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from uigym.agent import Agent, Plan, Trial
+from uigym.cli.options import AsJson, KeepIn, OutFolder, Seeds, Slots, SplitName, TaskRef, find_tasks, parse_seeds
+from uigym.cli.terminal import FAILED, Shown, out, print_json, progress, say
+from uigym.errors import ConfigError
+from uigym.evaluate import Evaluation, Score
+from uigym.harness import Harness, Split
+from uigym.record import Recording, record, requests, solvable
+from uigym.rollout import Request
+from uigym.store import RunStore
+from uigym.testing import Finding, Report, check_harness
+from uigym.types import Episode
+
+
+def check(
+    harnesses: Annotated[list[str], typer.Argument(metavar="HARNESS[/TASK]...", help="Ids, files or single tasks.")],
+    seeds: Seeds = "0:2",
+    slots: Slots = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that harnesses are sound, before any training.
+
+    Resets are equal, doing nothing fails, random actions fail, the oracle passes, a verdict comes out the same when it
+    is run again. Ends with 1 if anything is wrong.
+
+    \b
+      uigym check kiosk desk
+      uigym check ./crm.py --seeds 0:5
+      uigym check kiosk/order_one
+    """
+    reports = []
+    for ref in harnesses:
+        harness, tasks = find_tasks(ref)
+        with progress(f"checking {ref}") as shown:
+            checking = check_harness(
+                harness,
+                [task.name for task in tasks],
+                seeds=parse_seeds(seeds, Split.TRAIN),
+                slots=slots,
+                progress=lambda done, total, last: shown(done, last, total),
+            )
+            reports.append(asyncio.run(checking))
+        if not as_json:
+            _print_report(reports[-1])
+    if as_json:
+        print_json([report.to_json() for report in reports])
+    if not all(report.ok for report in reports):
+        raise typer.Exit(FAILED)
+
+
+def run(
+    harness: TaskRef,
+    policy: Annotated[
+        str, typer.Option(metavar="POLICY", help="noop, random, oracle, tiny, or a checkpoint folder.")
+    ] = "tiny",
+    seeds: Seeds = "0:10",
+    split: SplitName = Split.TRAIN,
+    slots: Slots = 4,
+    folder: KeepIn = None,
+    resume: Annotated[bool, typer.Option(help="Go on with a run that is in the folder.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a policy play, and say how often it did what was asked.
+
+    \b
+      uigym run kiosk/order_one --policy oracle --seeds 0:3
+      uigym run desk --policy random --out runs/random
+      uigym run ./crm.py --policy runs/quickstart/checkpoint --split heldout
+    """
+    found, tasks = find_tasks(harness)
+    wanted = requests(tasks, parse_seeds(seeds, split))
+    store, earlier = _open(folder, resume)
+    done = {episode.id for episode in earlier}
+    todo = [request for request in wanted if request.id(found.name) not in done]
+    trial = _play(Agent.from_checkpoint(policy), found, todo, Plan(slots=slots), store) if todo else None
+    _finish(found, [*earlier, *(trial.episodes if trial else ())], folder, as_json)
+
+
+def eval_(
+    harness: TaskRef,
+    checkpoint: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder that training wrote; or tiny, the model that comes with uigym.")
+    ],
+    split: SplitName = Split.HELDOUT,
+    episodes: Annotated[int, typer.Option(min=1, help="In all, spread evenly over the tasks.")] = 100,
+    greedy: Annotated[
+        bool, typer.Option(help="Always the likeliest action, instead of drawing as in training.")
+    ] = False,
+    slots: Slots = 4,
+    folder: KeepIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a checkpoint: success rate with its 95 % interval, task by task.
+
+    \b
+      uigym eval kiosk --checkpoint runs/quickstart/checkpoint --split heldout --episodes 300
+      uigym eval kiosk/order_one --checkpoint tiny --greedy --json
+    """
+    found, tasks = find_tasks(harness)
+    plan = Plan(episodes=episodes, split=split, slots=slots)
+    store, _ = _open(folder, resume=False)
+    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, plan.requests(tasks), plan, store)
+    _finish(found, trial.episodes, folder, as_json)
+
+
+def record_(
+    harness: TaskRef,
+    folder: OutFolder,
+    policy: Annotated[
+        str, typer.Option(metavar="POLICY", help="Who shows it: oracle, or a checkpoint folder.")
+    ] = "oracle",
+    seeds: Seeds = "0:10",
+    split: SplitName = Split.TRAIN,
+    slots: Slots = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Record demonstrations. Only successful episodes are kept; what was left out is counted by why.
+
+    \b
+      uigym record kiosk --policy oracle --seeds 0:50 --out data/demos
+    """
+    found, tasks = find_tasks(harness)
+    able, unable = solvable(tasks) if policy == "oracle" else (list(tasks), [])
+    for task in unable:
+        say(f"{task.id} has no oracle and is left out")
+    wanted = requests(able, parse_seeds(seeds, split))
+    player = Agent.from_checkpoint(policy).policy
+    with progress(f"recording {found.name}", len(wanted)) as shown:
+        recording = asyncio.run(
+            record(found, wanted, RunStore(folder), policy=player, slots=slots, on_episode=_counter(shown))
+        )
+    if as_json:
+        print_json(
+            {"out": str(folder), "kept": recording.kept, "steps": recording.steps, "left_out": recording.left_out}
+        )
+    else:
+        _print_recording(recording, folder)
+
+
+def _counter(shown: Shown) -> Callable[[Episode], None]:
+    """Moves a progress bar on with each episode."""
+    seen, successes = 0, 0
+
+    def count(episode: Episode) -> None:
+        nonlocal seen, successes
+        seen += 1
+        successes += bool(episode.verdict and episode.verdict.success)
+        shown(seen, f"{successes} successes, last {episode.task}")
+
+    return count
+
+
+def _open(folder: Path | None, resume: bool) -> tuple[RunStore | None, list[Episode]]:
+    """The store of a folder and what it holds that need not be played again.
+
+    Raises:
+        ConfigError: It holds a run that nobody asked to resume.
+    """
+    if folder is None:
+        if resume:
+            raise ConfigError("--resume needs the folder to go on with: --out DIR")
+        return None, []
+    store = RunStore(folder)
+    done = store.done()
+    if done and not resume:
+        raise ConfigError(
+            f"{folder} already holds a run of {len(done)} episodes. Add --resume, or name another folder."
+        )
+    return store, [store.episode(name) for name in sorted(done)]
+
+
+def _play(agent: Agent, harness: Harness, todo: Sequence[Request], plan: Plan, store: RunStore | None) -> Trial:
+    with progress(f"playing {harness.name}", len(todo)) as shown:
+        return asyncio.run(agent.play(harness, todo, plan, store=store, on_episode=_counter(shown)))
+
+
+def _finish(harness: Harness, episodes: Sequence[Episode], folder: Path | None, as_json: bool) -> None:
+    """Print the result; exit code 1 if not one episode got a verdict."""
+    from uigym.evaluate import evaluate
+
+    result = evaluate(episodes)
+    if as_json:
+        print_json({"harness": harness.name, "out": str(folder) if folder else None, **result.to_json()})
+    else:
+        _print_evaluation(harness, result, episodes, folder)
+    if result.episodes and not result.valid:
+        raise typer.Exit(FAILED)
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def _print_evaluation(harness: Harness, result: Evaluation, episodes: Sequence[Episode], folder: Path | None) -> None:
+    table = Table(
+        "task", "success", "95 % interval", "score", "steps", "episodes", box=None, header_style="dim", pad_edge=False
+    )
+    for name, score in result.tasks.items():
+        table.add_row(name, *_row(score))
+    if len(result.tasks) > 1:
+        table.add_row(f"[bold]{harness.name}[/]", *(f"[bold]{cell}[/]" for cell in _row(result)))
+    out().print(table)
+    for cause, count in result.failures.items():
+        example = next(e.failure.message for e in episodes if e.failure and e.failure.cause == cause)
+        out().print(f"[yellow]{count} lost to the {cause}[/], such as: {escape(example)}", soft_wrap=True)
+    if folder:
+        out().print(f"{len(episodes)} episodes in {folder}", soft_wrap=True)
+
+
+def _row(score: Score) -> list[str]:
+    if not score.valid:
+        return ["-", "-", "-", "-", f"0 of {score.episodes}"]
+    interval = f"{score.low:.0%} to {score.high:.0%}"
+    seen = str(score.valid) if score.valid == score.episodes else f"{score.valid} of {score.episodes}"
+    return [f"{score.success_rate:.0%}", interval, f"{score.mean_score:.2f}", f"{score.mean_steps:.1f}", seen]
+
+
+def _print_report(report: Report) -> None:
+    console = out()
+    names = dict.fromkeys(finding.check for finding in report.findings)
+    table = Table("check", "passed", "", box=None, header_style="dim", pad_edge=False)
+    for name in names:
+        found = [finding for finding in report.findings if finding.check == name]
+        good = sum(finding.ok for finding in found)
+        mark = "[green]ok[/]" if good == len(found) else "[bold red]wrong[/]"
+        table.add_row(name, f"{good} of {len(found)}", mark)
+    console.print(f"[bold]{report.harness}[/]")
+    console.print(table)
+    for finding in report.failed:
+        console.print(f"[red]{_place(report, finding)}[/]: {escape(finding.detail)}", soft_wrap=True)
+    verdict = "[green]sound[/]" if report.ok else f"[bold red]{len(report.failed)} things are wrong[/]"
+    console.print(f"{report.harness}: {verdict}\n")
+
+
+def _place(report: Report, finding: Finding) -> str:
+    where = f"{report.harness}/{finding.task}" if finding.task else report.harness
+    return f"{finding.check}, {where}" + (f", seed {finding.seed}" if finding.seed is not None else "")
+
+
+def _print_recording(recording: Recording, folder: Path) -> None:
+    console = out()
+    console.print(f"{recording.kept} demonstrations with {recording.steps} actions in {folder}", soft_wrap=True)
+    if left := recording.left_out.total():
+        console.print(f"[yellow]{left} left out[/]:")
+        for why, count in recording.left_out.most_common():
+            console.print(f"  {count} x {escape(why)}", soft_wrap=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these commands known."""
+    app.command("check")(check)
+    app.command("run")(run)
+    app.command("record")(record_)
+    app.command("eval")(eval_)
