@@ -1,0 +1,90 @@
+"""What makes pixels repeatable: flags of Chromium, the context's surroundings, and a clock that stands still."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+from typing import Any
+
+RASTER_FLAGS = (
+    "--disable-gpu",  # software compositing; SwiftShader costs twice as much
+    "--disable-partial-raster",  # else gradients depend on which tiles were drawn before
+    "--disable-checker-imaging",
+    "--disable-lcd-text",
+    "--font-render-hinting=none",
+    "--force-color-profile=srgb",
+    "--force-device-scale-factor=1",
+    "--hide-scrollbars",
+    "--disable-smooth-scrolling",
+)
+"""The same page gives the same pixels in every browser, context and run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Determinism:
+    """Surroundings that a page can ask about, fixed so that the same acts give the same pixels.
+
+    Example:
+        >>> Determinism(timezone="Asia/Tokyo", random_seed=7).context()["timezone_id"]
+        'Asia/Tokyo'
+    """
+
+    locale: str = "en-US"
+    timezone: str = "UTC"
+    clock: datetime.datetime | None = None
+    """What the page's Date says, all the time; needs a time zone. None leaves the real clock. Timers run on."""
+    random_seed: int | None = None
+    """Makes Math.random a function of this number and the document's address. None leaves it random."""
+
+    def __post_init__(self) -> None:
+        if self.clock is not None and self.clock.tzinfo is None:
+            raise ValueError(f"the clock needs a time zone, such as tzinfo=datetime.UTC, not {self.clock!r}")
+
+    def context(self) -> dict[str, Any]:
+        """Options of a Playwright context."""
+        return {
+            "locale": self.locale,
+            "timezone_id": self.timezone,
+            "device_scale_factor": 1,
+            "color_scheme": "light",
+            "reduced_motion": "no-preference",
+            "forced_colors": "none",
+        }
+
+    def script(self) -> str:
+        """JavaScript for every new document; empty if neither clock nor randomness is fixed."""
+        parts = []
+        if self.clock is not None:
+            parts.append(_CLOCK.replace("NOW", str(int(self.clock.timestamp() * 1000))))
+        if self.random_seed is not None:
+            parts.append(_RANDOM.replace("SEED", json.dumps(str(self.random_seed))))
+        return "\n".join(parts)
+
+
+_CLOCK = """
+(() => {
+  const stopped = NOW, Native = Date;
+  const Fixed = new Proxy(Native, {
+    construct: (target, args, made) => Reflect.construct(target, args.length ? args : [stopped], made),
+    apply: () => new Native(stopped).toString(),
+  });
+  Object.defineProperty(Native, 'now', {value: new Proxy(Native.now, {apply: () => stopped}), writable: true, configurable: true});
+  Native.prototype.constructor = Fixed;
+  window.Date = Fixed;
+})();
+"""
+
+# A 32-bit mixing generator: its start comes from the seed and the address, so that frames differ.
+_RANDOM = """
+(() => {
+  let state = 2166136261;
+  for (const unit of SEED + '|' + location.pathname) state = Math.imul(state ^ unit.codePointAt(0), 16777619);
+  Math.random = new Proxy(Math.random, {apply: () => {
+    state = (state + 0x6D2B79F5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  }});
+})();
+"""

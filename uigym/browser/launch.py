@@ -1,0 +1,230 @@
+"""Starts and ends one Chromium, and hands out sessions in fresh contexts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext, Error, Page, Playwright, async_playwright
+
+from uigym.browser import orphans
+from uigym.browser.determinism import RASTER_FLAGS, Determinism
+from uigym.browser.find import find_chromium
+from uigym.browser.session import Session
+from uigym.browser.settle import scripts
+from uigym.browser.tab import Tab
+from uigym.errors import BrowserError
+
+log = logging.getLogger(__name__)
+LAUNCH_TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 5.0
+FLAGS = (
+    *RASTER_FLAGS,
+    "--mute-audio",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-breakpad",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-quic",
+    "--disable-sync",
+    "--metrics-recording-only",
+)
+_SANDBOX = re.compile(r"No usable sandbox|setuid_sandbox|SUID sandbox|zygote_host_impl_linux", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a session's context must be like."""
+
+    base_url: str
+    viewport: tuple[int, int]
+    determinism: Determinism
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A context that no episode has used yet."""
+
+    context: BrowserContext
+    tab: Tab
+    settling: str
+    """Source of settle.js for further pages of this context."""
+
+
+class Browser:
+    """One Chromium. Not for use from another event loop than the one that launched it.
+
+    Example:
+        browser = await Browser.launch()
+        session = await browser.session(base_url="http://127.0.0.1:8000", viewport=(320, 256))
+        frame = await session.open("/")
+        frame = await session.step(Click(40, 30))
+        await browser.close()
+    """
+
+    def __init__(self, playwright: Playwright, chromium: Chromium, pid: int):
+        self._playwright = playwright
+        self._chromium = chromium
+        self.pid = pid
+        """Of Chromium's main process, which leads a process group of its own."""
+        self._spares: dict[Wanted, asyncio.Task[Prepared]] = {}
+        self._sessions: set[Session] = set()
+        self._closed = False
+
+    @classmethod
+    async def launch(cls, executable: Path | None = None) -> Browser:
+        """Start a Chromium, after ending those whose owners died without doing so.
+
+        Args:
+            executable: The Chromium; None takes the one that `find_chromium` finds.
+
+        Raises:
+            BrowserError: There is no Chromium, or it does not start.
+        """
+        path = executable or find_chromium()
+        for pid in orphans.sweep():
+            log.warning("ended Chromium %d, whose owner had died", pid)
+        playwright = await async_playwright().start()
+        try:
+            chromium = await _start(playwright, path)
+            return cls(playwright, chromium, await _pid(chromium))
+        except BaseException:
+            await playwright.stop()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Whether the browser can still be used."""
+        return not self._closed and self._chromium.is_connected() and orphans.is_running(self.pid)
+
+    @property
+    def version(self) -> str:
+        """Such as "156.0.8078.108"."""
+        return self._chromium.version
+
+    async def session(
+        self,
+        *,
+        base_url: str,
+        viewport: tuple[int, int] = (1280, 720),
+        grants: tuple[type, ...] = (),
+        determinism: Determinism | None = None,
+    ) -> Session:
+        """A session in a context that nobody has used: no cookies, no storage, no history.
+
+        Once the session has opened its first page, the next context of the same kind is prepared.
+
+        Args:
+            base_url: Origin of the product; paths are relative to it.
+            viewport: CSS px, equal to the pixels of the picture.
+            grants: Actions beyond mouse and keyboard that may be used.
+            determinism: Locale, time zone, clock and randomness of the page.
+
+        Raises:
+            BrowserError: The browser is gone.
+        """
+        wanted = Wanted(base_url, viewport, determinism or Determinism())
+        prepared = await self._take(wanted)
+        session = Session(prepared.context, prepared.tab, prepared.settling, base_url, viewport, grants)
+        session.when_opened = lambda: self._prepare_next(wanted)
+        session.when_closed = lambda: self._sessions.discard(session)
+        self._sessions.add(session)
+        return session
+
+    async def close(self) -> None:
+        """End the browser and everything that it started. Harmless when called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for spare in self._spares.values():
+            spare.cancel()
+        await asyncio.gather(*self._spares.values(), return_exceptions=True)
+        await _patiently(self._chromium.close())
+        if orphans.is_running(self.pid):
+            await asyncio.to_thread(orphans.end_group, self.pid)
+        await _patiently(self._playwright.stop())
+
+    async def _take(self, wanted: Wanted) -> Prepared:
+        if not self.alive:
+            raise BrowserError("the browser is gone: it crashed or was closed. Launch another one")
+        spare = self._spares.pop(wanted, None)
+        try:
+            return await (spare or self._prepare(wanted))
+        except Error as exc:
+            raise BrowserError(f"the browser could not prepare a page: {exc.message}") from exc
+
+    def _prepare_next(self, wanted: Wanted) -> None:
+        if not self._closed and wanted not in self._spares:
+            self._spares[wanted] = asyncio.get_running_loop().create_task(self._prepare(wanted))
+
+    async def _prepare(self, wanted: Wanted) -> Prepared:
+        width, height = wanted.viewport
+        context = await self._chromium.new_context(
+            base_url=wanted.base_url, viewport={"width": width, "height": height}, **wanted.determinism.context()
+        )
+        causes, settling = scripts()
+        await context.add_init_script(causes + wanted.determinism.script())
+        page: Page = await context.new_page()
+        return Prepared(context, await Tab.attach(page, settling), settling)
+
+
+async def _start(playwright: Playwright, path: Path) -> Chromium:
+    sandbox = os.geteuid() != 0  # Chromium refuses to run as root with its sandbox
+    try:
+        return await _launch(playwright, path, sandbox)
+    except Error as exc:
+        if not (sandbox and _SANDBOX.search(exc.message)):
+            raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
+    log.warning("this system lets no user start Chromium's sandbox: starting without it, so open only pages you trust")
+    try:
+        return await _launch(playwright, path, sandbox=False)
+    except Error as exc:
+        raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
+
+
+async def _launch(playwright: Playwright, path: Path, sandbox: bool) -> Chromium:
+    return await playwright.chromium.launch(
+        executable_path=path,
+        args=[*FLAGS, orphans.mark()],
+        chromium_sandbox=sandbox,
+        timeout=LAUNCH_TIMEOUT_S * 1000,
+        handle_sigint=False,  # the rollout ends its browsers itself, in order
+        handle_sigterm=False,
+        handle_sighup=False,
+    )
+
+
+async def _pid(chromium: Chromium) -> int:
+    cdp = await chromium.new_browser_cdp_session()
+    processes = (await cdp.send("SystemInfo.getProcessInfo"))["processInfo"]
+    await cdp.detach()
+    return next(int(process["id"]) for process in processes if process["type"] == "browser")
+
+
+def _reason(message: str) -> str:
+    """The line of Chromium's output that says most, out of Playwright's long report."""
+    lines = [line.strip().removeprefix("- ") for line in message.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"error|fatal|cannot|no such|denied", line, re.IGNORECASE)]
+    return (telling[1:] or telling or lines)[0]
+
+
+async def _patiently(closing: Coroutine[Any, Any, None]) -> None:
+    """Wait for an end that a dead browser or driver may never report."""
+    try:
+        await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
+    except (Error, TimeoutError, OSError) as exc:
+        log.debug("while closing the browser: %s", exc)

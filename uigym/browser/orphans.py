@@ -1,0 +1,113 @@
+"""Marks the browsers that this process starts, and ends those whose process died without ending them.
+
+Only a browser is touched that carries uigym's mark, belongs to this user and to this process namespace, and
+whose owner is gone. Linux only; elsewhere a browser ends with its pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+SWITCH = "--uigym-owner="
+_PROC = Path("/proc")
+
+
+def mark() -> str:
+    """The switch that names this process as the owner of a browser; Chromium ignores it."""
+    return f"{SWITCH}{_namespace()}.{os.getpid()}.{_started(os.getpid())}"
+
+
+def sweep() -> list[int]:
+    """End every marked browser whose owner is dead; their process ids."""
+    if not _PROC.is_dir():
+        return []
+    swept = []
+    for pid, command in _marked():
+        value = next(part for part in command if part.startswith(SWITCH)).removeprefix(SWITCH)
+        if _is_orphan(value):
+            end_group(pid)
+            _remove_profile(command)
+            swept.append(pid)
+    return swept
+
+
+def end_group(pid: int, patience_s: float = 3.0) -> None:
+    """Kill a browser with its children by its process group, and wait until it is gone."""
+    try:
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    end = time.monotonic() + patience_s
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process exists and is no zombie."""
+    if not _PROC.is_dir():
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+    return _stat(pid)[:1] not in ([], ["Z"], ["X"])
+
+
+def _marked() -> Iterator[tuple[int, list[str]]]:
+    for entry in _PROC.iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if entry.stat().st_uid != os.getuid():
+                continue
+            command = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if any(part.startswith(SWITCH) for part in command) and not any(part.startswith("--type=") for part in command):
+            yield int(entry.name), command
+
+
+def _is_orphan(value: str) -> bool:
+    namespace, _, rest = value.partition(".")
+    owner, _, started = rest.partition(".")
+    if namespace != _namespace() or not owner.isdigit():
+        return False
+    return not is_running(int(owner)) or _started(int(owner)) != started
+
+
+def _remove_profile(command: list[str]) -> None:
+    for part in command:
+        folder = Path(part.removeprefix("--user-data-dir="))
+        if part.startswith("--user-data-dir=") and folder.parent == Path(tempfile.gettempdir()):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _namespace() -> str:
+    """Process ids mean nothing in another container's namespace."""
+    try:
+        return str((_PROC / "self/ns/pid").readlink()).strip("pid:[]")
+    except OSError:
+        return "0"
+
+
+def _started(pid: int) -> str:
+    """When the process was started, in ticks since boot: tells a pid from its next user."""
+    fields = _stat(pid)
+    return fields[19] if len(fields) > 19 else "0"
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the state on; empty if there is no such process."""
+    try:
+        return (_PROC / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):
+        return []

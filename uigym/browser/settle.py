@@ -1,0 +1,161 @@
+"""Follows one page: what it loads, and when everything that an input caused is over."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import CDPSession, Error
+
+LIMIT_S = 3.0
+"""A page that is still at work after this time is shown as it is, with `settled` false."""
+WORLD = "uigym"
+"""Name of the JavaScript world that settle.js runs in; a page cannot see it."""
+
+_HISTORY = "history"
+
+
+@cache
+def _source(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def scripts() -> tuple[str, str]:
+    """(for the page's own world, for ours), joined by a new secret."""
+    secret = secrets.token_hex(16)
+    return _source("causes.js").replace("__SECRET__", secret), _source("settle.js").replace("__SECRET__", secret)
+
+
+class Settler:
+    """Waits for one page. The events of its CDP session must be on: call `start` first."""
+
+    def __init__(self, cdp: CDPSession):
+        self._cdp = cdp
+        self._loop = asyncio.get_running_loop()
+        self._worlds: dict[str, int] = {}  # frame -> JavaScript context of our world
+        self._leaving: dict[str, float] = {}  # frame -> when it asked for another document
+        self._loading: dict[str, float] = {}  # frame -> when it began to load
+        self._changed = asyncio.Event()
+        self.windows = 0
+        """New windows that the page asked for and that nobody has taken into account yet."""
+        self._listen()
+
+    def _listen(self) -> None:
+        listeners = {
+            "Runtime.executionContextCreated": lambda e: self._world(e["context"]),
+            "Runtime.executionContextsCleared": lambda e: self._worlds.clear(),
+            "Page.frameRequestedNavigation": self._requested,
+            "Page.frameStartedLoading": lambda e: self._note(self._loading, e["frameId"]),
+            "Page.frameStoppedLoading": lambda e: self._forget(e["frameId"]),
+            "Page.frameNavigated": lambda e: self._navigated(e["frame"]),
+            "Page.navigatedWithinDocument": lambda e: self._arrived(),
+            "Page.frameDetached": self._detached,
+            "Page.windowOpen": lambda e: self._opened(),
+        }
+        for event, listener in listeners.items():
+            self._cdp.on(event, listener)
+
+    async def start(self, script: str) -> None:
+        """Switch the events on and put settle.js into this and every later document."""
+        send = self._cdp.send
+        await asyncio.gather(
+            send("Page.enable"),
+            send("Runtime.enable"),
+            send(
+                "Page.addScriptToEvaluateOnNewDocument", {"source": script, "worldName": WORLD, "runImmediately": True}
+            ),
+        )
+
+    async def settle(self, limit_s: float = LIMIT_S, frames: int = 0) -> bool:
+        """Wait until nothing that was caused is left to do; False if that takes longer than `limit_s`.
+
+        Args:
+            limit_s: Seconds, all navigations included.
+            frames: Drawn frames to let pass first: what a scroll causes begins with the next frame.
+        """
+        end = self._loop.time() + limit_s
+        while (left := end - self._loop.time()) > 0:
+            if self._is_loading():
+                await self._change(left)
+                continue
+            verdict = await self._ask(left, frames)
+            if verdict is None:  # the document went away meanwhile
+                await self._change(min(left, 0.05))
+            elif not self._is_loading():
+                return verdict
+        return False
+
+    async def navigate(self, url: str) -> str:
+        """Begin to open a URL; the network's error, or empty."""
+        reply = await self._cdp.send("Page.navigate", {"url": url})
+        return str(reply.get("errorText", ""))
+
+    async def go_back(self, entry: int) -> None:
+        """Begin to show an entry of the history, which starts in another process and is reported late."""
+        self._note(self._leaving, _HISTORY)
+        await self._cdp.send("Page.navigateToHistoryEntry", {"entryId": entry})
+
+    async def _ask(self, left_s: float, frames: int) -> bool | None:
+        if not self._worlds:
+            return None
+        expression = f"settle({left_s * 1000:.0f}, {frames})"
+        replies = await asyncio.gather(*(self._evaluate(expression, world) for world in self._worlds.values()))
+        return None if None in replies else all(replies)
+
+    async def _evaluate(self, expression: str, world: int) -> bool | None:
+        parameters = {"expression": expression, "contextId": world, "awaitPromise": True, "returnByValue": True}
+        try:
+            reply = await self._cdp.send("Runtime.evaluate", parameters)
+        except Error as exc:
+            if "crashed" in exc.message or "closed" in exc.message:
+                raise
+            return None
+        return bool(reply["result"].get("value"))
+
+    def _is_loading(self) -> bool:
+        oldest = self._loop.time() - LIMIT_S
+        return any(began > oldest for began in (*self._leaving.values(), *self._loading.values()))
+
+    async def _change(self, seconds: float) -> None:
+        self._changed.clear()
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            return
+
+    def _world(self, context: dict[str, Any]) -> None:
+        if context["name"] == WORLD:
+            self._worlds[context["auxData"]["frameId"]] = context["id"]
+            self._changed.set()
+
+    def _note(self, frames: dict[str, float], frame: str) -> None:
+        frames[frame] = self._loop.time()
+        self._changed.set()
+
+    def _requested(self, event: dict[str, Any]) -> None:
+        if event["disposition"] == "currentTab":
+            self._note(self._leaving, event["frameId"])
+
+    def _navigated(self, frame: dict[str, Any]) -> None:
+        self._leaving.pop(frame["id"], None)
+        self._arrived()
+
+    def _arrived(self) -> None:
+        self._leaving.pop(_HISTORY, None)
+        self._changed.set()
+
+    def _detached(self, event: dict[str, Any]) -> None:
+        self._worlds.pop(event["frameId"], None)
+        self._forget(event["frameId"])
+
+    def _forget(self, frame: str) -> None:
+        self._leaving.pop(frame, None)
+        self._loading.pop(frame, None)
+        self._changed.set()
+
+    def _opened(self) -> None:
+        self.windows += 1
+        self._changed.set()
