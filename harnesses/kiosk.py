@@ -325,6 +325,7 @@ async def _(page: Any, note: str) -> None:
 
 async def _type_note(page: Any, note: str) -> None:
     await _press(page, "Note")
+    await page.get_by_role("textbox").wait_for()
     await page.keyboard.type(note)
     await _press(page, "Save")
 

@@ -117,7 +117,7 @@ def stock(db: Connection, slug: str, page: int = 1) -> Screen:
 
 def _beside(db: Connection, here: Row) -> Row:
     found = store.ticket(db)
-    lines, hidden = view.shown_lines(found, store.settings(db)["layout"])
+    lines, hidden = view.shown_lines(found, store.settings(db))
     return {
         "section": "menu",
         "here": here,
@@ -126,6 +126,10 @@ def _beside(db: Connection, here: Row) -> Row:
         "lines": lines,
         "hidden": hidden,
     }
+
+
+def _nowhere(request: Request) -> Screen:
+    raise store.Missing(f"there is no page {request.url.path}")
 
 
 # --- the app -----------------------------------------------------------------------------------------------
@@ -268,6 +272,7 @@ _GET: dict[str, Show] = {
     "/orders/{key}/cancel": lambda db, request: order(db, _key(request), sheet=True),
     "/stock": lambda db, request: stock(db, ""),
     "/stock/{slug}": lambda db, request: stock(db, request.path_params["slug"], _page(request)),
+    "/{rest:path}": lambda db, request: _nowhere(request),
 }
 _POST: dict[str, Act] = {
     "/items/{key}": _add,

@@ -64,7 +64,13 @@ CORNERS: dict[str, int] = {"square": 1, "soft": 6, "round": 12}
 CARDS = ("outline", "flat", "raised")
 
 DEFAULTS = {"theme": "linen", "layout": "classic", "font": FONTS[0], "corners": "soft", "cards": "outline"}
-KNOWN: dict[str, Collection[str]] = {"theme": THEMES, "layout": LAYOUTS, "font": FONTS, "corners": CORNERS, "cards": CARDS}
+KNOWN: dict[str, Collection[str]] = {
+    "theme": THEMES,
+    "layout": LAYOUTS,
+    "font": FONTS,
+    "corners": CORNERS,
+    "cards": CARDS,
+}
 
 
 def complete(appearance: dict[str, str]) -> dict[str, str]:

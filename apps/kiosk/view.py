@@ -17,9 +17,9 @@ PAGE_LINES = 4
 PAGE_ORDERS = 6
 PAGE_ITEMS = 6
 
-_ROW_CHARS = 11
-"""What surely fits in one row of the narrow ticket, in the widest font."""
-_SIDE_HEIGHT_PX = 104
+_ROW_CHARS = {"DejaVu Sans": 11}
+"""What surely fits in one row of the narrow ticket; 12 in the other fonts."""
+_SIDE_HEIGHT_PX = 105
 _T = TypeVar("_T")
 
 
@@ -42,17 +42,20 @@ def paged(rows: Sequence[_T], page: int, size: int) -> tuple[Sequence[_T], int]:
     return rows[(page - 1) * size : page * size], (page % pages + 1 if pages > 1 else 0)
 
 
-def shown_lines(ticket: Row, layout: str) -> tuple[list[Row], int]:
+def shown_lines(ticket: Row, looks: Mapping[str, str]) -> tuple[list[Row], int]:
     """The newest lines that fit in the ticket panel, and how many older ones do not.
 
     Each has `text`, and `wide` if it needs the whole width of a panel above or below the menu.
     """
-    lines = [{**line, "text": label(line), "wide": _rows(label(line)) > 2} for line in ticket["lines"]]
-    flat = LAYOUTS[layout].ticket in ("top", "bottom")
+    chars = _ROW_CHARS.get(looks["font"], 12)
+    lines = [{**line, "text": label(line), "rows": _rows(label(line), chars)} for line in ticket["lines"]]
+    flat = LAYOUTS[looks["layout"]].ticket in ("top", "bottom")
+    for line in lines:
+        line["wide"] = flat and line["rows"] > 2
     room = 2 if flat else _SIDE_HEIGHT_PX
     need = _slots if flat else _height_px
     if ticket["note"]:
-        room -= 1 if flat else _rows(ticket["note"]) * 14 + 5
+        room -= 1 if flat else _rows(ticket["note"], chars) * 14 + 5
     fits = 0
     while fits < len(lines):
         taken = lines[-fits - 1 :]
@@ -63,8 +66,8 @@ def shown_lines(ticket: Row, layout: str) -> tuple[list[Row], int]:
     return lines[len(lines) - fits :], len(lines) - fits
 
 
-def _rows(text: str) -> int:
-    return len(textwrap.wrap(text, _ROW_CHARS, break_long_words=False, break_on_hyphens=False))
+def _rows(text: str, chars: int) -> int:
+    return len(textwrap.wrap(text, chars, break_long_words=False, break_on_hyphens=False))
 
 
 def _slots(line: Row) -> int:
@@ -72,7 +75,7 @@ def _slots(line: Row) -> int:
 
 
 def _height_px(line: Row) -> int:
-    return max(26, _rows(line["text"]) * 14 + 4) + 3
+    return int(max(26, line["rows"] * 14 + 4) + 3)
 
 
 def _environment() -> jinja2.Environment:
