@@ -10,7 +10,7 @@
 // proxies, which print as native code, and settle.js asks from its own world by events with a secret name.
 (() => {
   const SECRET = "__SECRET__";
-  const LIFE_MS = 3000; // work older than this counts no more
+  const LIFE_MS = 3200; // a little over the wait of settle.js: work older than this counts no more
   const REPLY_MS = 150; // nothing links a socket's reply to what was sent: the replies within this time count
   const HOPS = {
     input: { delay: 1000, timer: 6, frame: 60, call: 20, port: 200 },
@@ -123,6 +123,16 @@
     enter(base);
   });
 
+  // Nothing is to come of a call that throws.
+  const attempt = (native, self, args, done) => {
+    try {
+      return apply(native, self, args);
+    } catch (error) {
+      done();
+      throw error;
+    }
+  };
+
   // --- timers and frames ---
   const timers = table(Map);
   const schedule = (kind, times) => ({
@@ -143,7 +153,7 @@
           if (times === 1) timers.delete(kind + id);
         }
       };
-      const id = apply(native, self, args);
+      const id = attempt(native, self, args, done);
       if (next) timers.set(kind + id, done);
       return id;
     },
@@ -171,7 +181,7 @@
         enter(next);
         done();
       };
-      const promise = apply(native, self, args);
+      const promise = attempt(native, self, args, done);
       apply(then, promise, [resume, resume]); // before the page's own reactions
       return promise;
     },
@@ -196,13 +206,24 @@
       return request;
     },
   });
-  replace(XMLHttpRequest.prototype, "send", {
+  // These dispatch events before they return: what was going on goes on afterwards.
+  const within = (prepare) => ({
     apply(native, self, args) {
-      const record = requests.get(self);
-      if (record && (record.cause = descend("call"))) record.done = hold();
-      return apply(native, self, args);
+      const current = cause;
+      prepare(self);
+      try {
+        return apply(native, self, args);
+      } finally {
+        cause = current;
+      }
     },
   });
+  replace(XMLHttpRequest.prototype, "open", within(nothing));
+  replace(XMLHttpRequest.prototype, "abort", within(nothing));
+  replace(XMLHttpRequest.prototype, "send", within((request) => {
+    const record = requests.get(request);
+    if (record && (record.cause = descend("call"))) record.done = hold();
+  }));
   const sockets = table(WeakMap);
   replace(window, "WebSocket", {
     construct(native, args, made) {

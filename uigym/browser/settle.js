@@ -52,7 +52,7 @@
 
   const seen = new WeakMap();
   const young = (thing) => {
-    if (!seen.has(thing)) seen.set(thing, performance.now());
+    if (!seen.has(thing)) seen.set(thing, document.readyState === "complete" ? performance.now() : 0);
     return performance.now() - seen.get(thing) < LIFE_MS;
   };
   const loading = () => {

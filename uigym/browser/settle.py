@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ WORLD = "uigym"
 """Name of the JavaScript world that settle.js runs in; a page cannot see it."""
 
 _HISTORY = "history"
+_GONE = re.compile(r"crashed|has been closed|Target closed|Session closed")
 
 
 @cache
@@ -110,9 +112,9 @@ class Settler:
         try:
             reply = await self._cdp.send("Runtime.evaluate", parameters)
         except Error as exc:
-            if "crashed" in exc.message or "closed" in exc.message:
+            if _GONE.search(exc.message):
                 raise
-            return None
+            return None  # the document went away; another one comes
         return bool(reply["result"].get("value"))
 
     def _is_loading(self) -> bool:

@@ -1,0 +1,156 @@
+"""A small web server for the pages in tests/pages, and a browser that a module's tests share."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest_asyncio
+
+from uigym.browser import Browser, Frame, Session
+
+PAGES = Path(__file__).parent / "pages"
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class PageServer:
+    """Serves tests/pages, and answers that come late, never, or by WebSocket."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.requests: list[str] = []
+        """Paths in the order of arrival."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            while await self._request(reader, writer):
+                pass
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        target = head.split(" ")[1]
+        path = urlsplit(target).path
+        self.requests.append(path)
+        headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head.split("\r\n")[1:])}
+        if length := int(headers.get("content-length", 0)):
+            await reader.readexactly(length)
+        if path == "/ws":
+            await self._socket(reader, writer, headers["sec-websocket-key"])
+            return False
+        status, kind, body, extra = await self._answer(path)
+        writer.write(
+            f"HTTP/1.1 {status} OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+            f"Cache-Control: no-store\r\n{extra}\r\n".encode()
+            + body
+        )
+        await writer.drain()
+        return True
+
+    async def _answer(self, path: str) -> tuple[int, str, bytes, str]:
+        kind, _, rest = path.strip("/").partition("/")
+        if kind == "delay":
+            await asyncio.sleep(int(rest) / 1000)
+            return 200, "application/json", b'{"ok": true}', ""
+        if kind == "slow":
+            await asyncio.sleep(int(rest) / 1000)
+            return 200, "text/html", b"<body style='background:rgb(0,128,0)'><h1>slow page</h1>", ""
+        if kind == "never":
+            await asyncio.sleep(60)
+        if kind == "download":
+            return 200, "text/csv", b"a,b\n", 'Content-Disposition: attachment; filename="report.csv"\r\n'
+        if kind == "nothing":
+            return 204, "text/plain", b"", ""
+        file = PAGES / path.strip("/")
+        if file.suffix in TYPES and file.is_file():
+            return 200, TYPES[file.suffix], file.read_bytes(), ""
+        return 404, "text/plain", b"not here", ""
+
+    async def _socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str) -> None:
+        """A clock every 40 ms, and "done" 60 ms after each message."""
+        digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+        accept = base64.b64encode(digest).decode()
+        writer.write(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode()
+        )
+
+        def say(text: str) -> None:
+            writer.write(bytes([0x81, len(text)]) + text.encode())
+
+        async def tick() -> None:
+            for number in range(10_000):
+                await asyncio.sleep(0.04)
+                say(str(number))
+
+        clock = asyncio.create_task(tick())
+        try:
+            while True:
+                _, size = struct.unpack("BB", await reader.readexactly(2))
+                await reader.readexactly(4 + (size & 127))
+                await asyncio.sleep(0.06)
+                say("done")
+        finally:
+            clock.cancel()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pages() -> AsyncIterator[PageServer]:
+    server = PageServer()
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    browser = await Browser.launch()
+    yield browser
+    await browser.close()
+
+
+Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def opened(browser: Browser, pages: PageServer) -> AsyncIterator[Opener]:
+    """Open a page of tests/pages in a fresh session: `session, frame = await opened("/input.html")`."""
+    sessions = []
+
+    async def open_page(
+        path: str, viewport: tuple[int, int] = (320, 256), grants: tuple[type, ...] = ()
+    ) -> tuple[Session, Frame]:
+        session = await browser.session(base_url=pages.url, viewport=viewport, grants=grants)
+        sessions.append(session)
+        return session, await session.open(path)
+
+    yield open_page
+    for session in sessions:
+        await session.close()
