@@ -6,16 +6,14 @@ both, never neither: what a policy does badly is scored, what the machinery does
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
-import logging
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self
 
-from uigym.browser import Browser, Frame, Session
+from uigym.browser import Frame, Session
 from uigym.errors import (
     ActionRefused,
     BrowserError,
@@ -27,6 +25,8 @@ from uigym.errors import (
 )
 from uigym.harness import Harness, Instance, Split, Task
 from uigym.product import Product
+from uigym.slot import DEFAULT_LIMITS, GRACE_S, Sessions, Slot, within
+from uigym.slot import Limits as Limits
 from uigym.types import (
     Action,
     Answer,
@@ -46,52 +46,13 @@ from uigym.types import (
 )
 from uigym.verify import judge
 
-T = TypeVar("T")
-_log = logging.getLogger(__name__)
-_GRACE_S = 5.0
-"""The browser keeps its own deadlines; this much later the environment stops waiting for it."""
-_CAUSES: dict[type[UIGymError], Cause] = {
+CAUSES: dict[type[UIGymError], Cause] = {
     ProductError: Cause.PRODUCT,
     BrowserError: Cause.BROWSER,
     PolicyError: Cause.POLICY,
     VerifierError: Cause.VERIFIER,
     HarnessError: Cause.HARNESS,
 }
-
-
-class Sessions(Protocol):
-    """Where browser sessions come from: a `Browser`, or several that are kept alive."""
-
-    async def session(
-        self, *, base_url: str, viewport: tuple[int, int] = ..., grants: tuple[type, ...] = ()
-    ) -> Session: ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """How long things may take, in seconds, and how much a policy may get wrong."""
-
-    step_s: float = 10.0
-    """One action and the picture after it."""
-    reset_s: float = 60.0
-    """Each part of a reset: the product's data, the browser session."""
-    episode_s: float = 600.0
-    """All steps of an episode together, without the policy's own thinking; then it stops by `timeout`."""
-    act_s: float = 300.0
-    """One decision of a policy, in a rollout; a policy that takes longer has failed, not chosen badly."""
-    max_steps: int | None = None
-    """Actions in an episode; None is the task's own limit."""
-    max_invalid: int = 5
-    """Refused actions in a row; then the episode stops by `invalid_actions`."""
-
-    def __post_init__(self) -> None:
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if value is not None and not value > 0:
-                raise ValueError(f"the limit {item.name} must be positive, not {value!r}")
-
-
-DEFAULT_LIMITS = Limits()
 
 
 @dataclass(kw_only=True)
@@ -156,12 +117,7 @@ class Env:
         """The last episode, once it has ended."""
         self.images: dict[str, bytes] = {}
         """PNG by hash: every picture of the current or last episode."""
-        self._given_browser = browser
-        self._own_browser: Browser | None = None
-        self._product = product
-        self._owns_product = product is None
-        self._session: Session | None = None
-        self._retiring: asyncio.Task[None] | None = None
+        self._slot = Slot(harness, browser, product, limits)
         self._draft: _Draft | None = None
         self._observation: Observation | None = None
 
@@ -176,16 +132,12 @@ class Env:
     @property
     def session(self) -> Session:
         """The browser session of the running episode; for privileged policies and verifiers' authors."""
-        if self._session is None:
-            raise RuntimeError("no browser session: call reset first; a session ends with its episode")
-        return self._session
+        return self._slot.session
 
     @property
     def product(self) -> Product:
         """The product under use."""
-        if self._product is None:
-            raise RuntimeError("the product is not started: call start or reset first")
-        return self._product
+        return self._slot.product
 
     @property
     def instance(self) -> Instance:
@@ -218,13 +170,7 @@ class Env:
             ProductError: The product did not start.
             BrowserError: The browser did not start.
         """
-        if self._product is None:
-            product = Product(self.harness)
-            await product.start()
-            self._product = product
-        if self._given_browser is None and not (self._own_browser and self._own_browser.alive):
-            await self._close_browser()
-            self._own_browser = await Browser.launch()
+        await self._slot.start()
 
     async def reset(
         self,
@@ -250,7 +196,7 @@ class Env:
         """
         found = task if isinstance(task, Task) else self.harness.find_task(task.removeprefix(f"{self.harness.name}/"))
         Split.of(seed)
-        self._retire()
+        self._slot.retire()
         name = episode_id or f"{self.harness.name}-{found.name}-{seed}"
         self._draft = draft = _Draft(id=name, task=found, seed=seed, group=group, policy=policy, attempt=attempt)
         self.episode, self.images, self._observation = None, {}, None
@@ -302,65 +248,35 @@ class Env:
             RuntimeError: There is no running episode.
         """
         draft = self._running()
-        cause = next((cause for kind, cause in _CAUSES.items() if isinstance(error, kind)), Cause.POLICY)
+        cause = cause_of(error)
         message = str(error) if isinstance(error, UIGymError) else f"{type(error).__name__}: {error}"
-        broken = await self._broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
-        if broken:
-            cause, message = broken[0], f"{broken[1]} (seen as: {message})"
+        broken = await self._slot.broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
+        if broken is not None:
+            cause, message = cause_of(broken), f"{broken} (seen as: {message})"
         self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
-        self._retire()
+        self._slot.retire()
         if cause is Cause.PRODUCT:
-            await self._stop_product()
+            await self._slot.drop_product()
         return self.episode
 
     async def close(self) -> None:
         """End the session, and the product and the browser that this environment started."""
-        self._retire()
-        await self._retired()
-        await self._stop_product()
-        await self._close_browser()
+        await self._slot.close()
 
     # --- one episode ---
 
     async def _begin(self, draft: _Draft) -> Observation:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
-        draft.before = await self._prepare(draft.seed)
+        draft.before = await self._slot.prepare(draft.seed)
         draft.instance = draft.task.instance(draft.seed, draft.before)
         draft.params = _plain(draft.instance)
         opening = self.session.open(self.harness.home)
         limit = self.limits.reset_s
-        frame = await _within(limit, BrowserError, f"opening {self.harness.home}", opening)
+        frame = await within(limit, BrowserError, f"opening {self.harness.home}", opening)
         draft.started = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation
-
-    async def _prepare(self, seed: int) -> State:
-        """Reset the product while the browser makes the session; the old page must be gone before the new data come."""
-        opening = asyncio.create_task(self._open_session())
-        limit = self.limits.reset_s
-        try:
-            await self._retired()
-            state = await _within(
-                limit, ProductError, f"resetting {self.harness.name} to seed {seed}", self.product.reset(seed)
-            )
-            await opening
-            return state
-        finally:
-            if not opening.done():
-                opening.cancel()
-            await asyncio.wait([opening])
-            if not opening.cancelled() and (error := opening.exception()):
-                _log.debug("no session: %s", error)
-
-    async def _open_session(self) -> None:
-        browser = self._given_browser or self._own_browser
-        assert browser is not None
-        harness = self.harness
-        opening = browser.session(
-            base_url=self.product.base_url, viewport=harness.viewport, grants=tuple(harness.grants)
-        )
-        self._session = await _within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
 
     async def _perform(self, action: Action) -> Observation:
         assert self._observation is not None and self._draft is not None
@@ -372,7 +288,7 @@ class Env:
                 raise ActionRefused(action.reason)
             step_s = self.limits.step_s
             acting = self.session.step(action, timeout_s=step_s)
-            frame = await _within(step_s + _GRACE_S, BrowserError, f"performing {action}", acting)
+            frame = await within(step_s + GRACE_S, BrowserError, f"performing {action}", acting)
         except ActionRefused as exc:
             return dataclasses.replace(unchanged, error=str(exc))
         return self._see(self._draft, frame)
@@ -423,18 +339,17 @@ class Env:
     async def _finish(self, draft: _Draft, stop: Stop, action: Action) -> Episode:
         """Freeze the state, then judge it."""
         try:
-            reading = self.product.read_state()
-            after = await _within(self.limits.reset_s, ProductError, f"reading {self.harness.name}'s state", reading)
-            if broken := await self._broken():
-                raise (ProductError if broken[0] is Cause.PRODUCT else BrowserError)(broken[1])
+            after = await self._slot.read_state()
+            url = self.session.url
+            await self._slot.check()
             answer = action.text if isinstance(action, Answer) else None
-            unjudged = draft.episode(stop, answer=answer, url=self.session.url, after=after)
+            unjudged = draft.episode(stop, answer=answer, url=url, after=after)
             verdict = judge(self.instance.verifier, unjudged)
         except UIGymError as exc:
             await self.fail(exc)
             raise
         self.episode = dataclasses.replace(unjudged, verdict=verdict)
-        self._retire()
+        self._slot.retire()
         return self.episode
 
     def _running(self) -> _Draft:
@@ -444,69 +359,10 @@ class Env:
             raise RuntimeError(f"episode {self.episode.id} has ended ({self.episode.stop}): call reset before step")
         return self._draft
 
-    # --- machinery ---
 
-    async def _broken(self) -> tuple[Cause, str] | None:
-        """Which part of the machinery is gone, if one is."""
-        if self._product is None:
-            return None
-        if not await _answers(self._product.port):
-            return Cause.PRODUCT, f"{self.harness.name} no longer answers on port {self._product.port}"
-        return None
-
-    def _retire(self) -> None:
-        """Let the session close by itself while other things happen."""
-        if self._session is not None:
-            self._retiring = asyncio.create_task(_close_session(self._session, self._retiring))
-            self._session = None
-
-    async def _retired(self) -> None:
-        if self._retiring is not None:
-            await self._retiring
-            self._retiring = None
-
-    async def _stop_product(self) -> None:
-        if self._owns_product and self._product is not None:
-            product, self._product = self._product, None
-            await product.stop()
-
-    async def _close_browser(self) -> None:
-        if self._own_browser is not None:
-            browser, self._own_browser = self._own_browser, None
-            await browser.close()
-
-
-async def _close_session(session: Session, before: asyncio.Task[None] | None) -> None:
-    if before is not None:
-        await before
-    try:
-        async with asyncio.timeout(_GRACE_S):
-            await session.close()
-    except (UIGymError, TimeoutError) as exc:  # it goes with its browser
-        _log.debug("a session did not close: %s", exc)
-
-
-async def _answers(port: int) -> bool:
-    try:
-        async with asyncio.timeout(_GRACE_S):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True
-
-
-async def _within(seconds: float, error: type[UIGymError], doing: str, work: Awaitable[T]) -> T:
-    """Wait for the work, but no longer than `seconds`; whatever goes wrong becomes `error`."""
-    try:
-        async with asyncio.timeout(seconds):
-            return await work
-    except UIGymError:
-        raise
-    except TimeoutError as exc:
-        raise error(f"{doing}: not finished within {seconds:g} s") from exc
-    except Exception as exc:
-        raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
+def cause_of(error: BaseException) -> Cause:
+    """Whose fault an error is; what is not one of uigym's own came out of a policy."""
+    return next((cause for kind, cause in CAUSES.items() if isinstance(error, kind)), Cause.POLICY)
 
 
 def _sound(action: Any) -> Action:

@@ -15,25 +15,24 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
 from uigym.browser import Browser, Session
-from uigym.env import DEFAULT_LIMITS, Env, Limits
+from uigym.env import CAUSES, Env
 from uigym.errors import (
     BrowserError,
     ConfigError,
     HarnessError,
     PolicyError,
-    ProductError,
     StoreError,
     UIGymError,
-    VerifierError,
 )
-from uigym.harness import Harness, Split, Task
+from uigym.harness import Harness, Split
 from uigym.policy import EpisodePolicy, Policy, policy_name
+from uigym.slot import DEFAULT_LIMITS, Limits
 from uigym.store import EpisodeWriter, RunStore
 from uigym.types import Action, Cause, Decision, Episode, Failure, Observation, State
 
@@ -43,13 +42,7 @@ _RETRIED = (Cause.PRODUCT, Cause.BROWSER, Cause.POLICY)
 """What may work the next time; a harness or a verifier that is wrong stays wrong."""
 _WINDOW = 20
 """Attempts that the circuit breaker looks back on."""
-_ERRORS: dict[Cause, type[UIGymError]] = {
-    Cause.PRODUCT: ProductError,
-    Cause.BROWSER: BrowserError,
-    Cause.POLICY: PolicyError,
-    Cause.VERIFIER: VerifierError,
-    Cause.HARNESS: HarnessError,
-}
+_ERRORS = {cause: kind for kind, cause in CAUSES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,66 +223,39 @@ class _Run:
         workers = list(workers)
         getting = asyncio.create_task(self.results.get())
         try:
-            while True:
+            while not getting.done():
                 running = [worker for worker in workers if not worker.done()]
-                await asyncio.wait([getting, *running], return_when=asyncio.FIRST_COMPLETED)
-                if getting.done():
-                    return getting.result()
                 for worker in workers:
                     if worker.done():
                         worker.result()
-                if all(worker.done() for worker in workers) and self.results.empty():
+                if not running and self.results.empty():
                     return None
+                await asyncio.wait([getting, *running], return_when=asyncio.FIRST_COMPLETED)
+            return getting.result()
         finally:
             getting.cancel()
 
     async def episode(self, env: Env, request: Request) -> Finished:
         """Run one request, again if the machinery failed."""
-        task, retries = env.harness.find_task(request.task.removeprefix(f"{env.harness.name}/")), self.pool.retries
+        env.harness.find_task(request.task.removeprefix(f"{env.harness.name}/"))
         Split.of(request.seed)
-        for attempt in range(retries + 1):
-            finished = await self._attempt(env, task, request, attempt)
+        retries = self.pool.retries
+        for number in range(retries + 1):
+            finished = await _Attempt(self, env, request, number).run()
             failure = finished.episode.failure
             self._count(failure)
             if failure is None or failure.cause not in _RETRIED:
                 break
-            _log.warning("%s, attempt %d: %s: %s", finished.episode.id, attempt + 1, failure.cause, failure.message)
+            _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number + 1, failure.cause, failure.message)
         return finished
 
-    async def _attempt(self, env: Env, task: Task, request: Request, attempt: int) -> Finished:
-        name = request.id(env.harness.name)
-        samples: list[Any] = []
-        writer = self.store.begin(name) if self.store else None
-        try:
-            try:
-                observation = await env.reset(
-                    task,
-                    request.seed,
-                    episode_id=name,
-                    group=request.group,
-                    policy=policy_name(self.policy),
-                    attempt=attempt,
-                )
-                self._check_group(env, request.group)
-                await self._play(env, observation, samples, writer)
-            except StoreError:
-                raise
-            except Exception as exc:
-                if env.episode is None:
-                    await env.fail(exc)
-            episode = env.episode
-            assert episode is not None
-            if writer:
-                writer.finish(episode, env.images.get(episode.final_image, b""))
-            return Finished(episode, tuple(samples), MappingProxyType(env.images))
-        finally:
-            if writer:
-                writer.close()
+    def check_group(self, env: Env, group: str) -> None:
+        """Members of a group that begin in different states cannot be compared.
 
-    def _check_group(self, env: Env, group: str) -> None:
-        if not group:
-            return
-        first = self.states.setdefault(group, env.before)
+        Raises:
+            HarnessError: This one begins in another state than the first.
+        """
+        first = self.states.setdefault(group, env.before) if group else env.before
         if first is env.before or first.digest() == env.before.digest():
             return
         tables = sorted(first.tables.keys() | env.before.tables.keys())
@@ -298,37 +264,6 @@ class _Run:
             f"{env.harness.name}: two resets with seed {env.instance.seed} gave different data in {', '.join(differ)}: "
             f"the episodes of group {group!r} cannot be compared. Fix clocks and ids in the harness's reset."
         )
-
-    async def _play(self, env: Env, observation: Observation, samples: list[Any], writer: EpisodeWriter | None) -> None:
-        policy = self.policy.for_episode(env) if isinstance(self.policy, EpisodePolicy) else self.policy
-        try:
-            while env.episode is None:
-                decision = await self._decide(policy, observation, env)
-                samples.append(decision.sample)
-                try:
-                    observation = (await env.step(decision)).observation
-                finally:
-                    if writer and len(env.history) == len(samples):
-                        record = env.history[-1]
-                        writer.step(record, env.images.get(record.image, b""))
-        finally:
-            if policy is not self.policy and (close := getattr(policy, "close", None)):
-                await close()
-
-    async def _decide(self, policy: Policy, observation: Observation, env: Env) -> Decision:
-        limit = self.pool.limits.act_s
-        began = time.monotonic()
-        try:
-            async with asyncio.timeout(limit):
-                chosen: Action | Decision = await policy.act(observation, env.history)
-        except UIGymError:
-            raise
-        except Exception as exc:
-            name = policy_name(policy)
-            if isinstance(exc, TimeoutError) and time.monotonic() - began >= limit:
-                raise PolicyError(f"{name}.act gave no decision within {limit:g} s") from exc
-            raise PolicyError(f"{name}.act raised {type(exc).__name__}: {exc}") from exc
-        return chosen if isinstance(chosen, Decision) else Decision(chosen)
 
     def _count(self, failure: Failure | None) -> None:
         """The circuit breaker: stop rather than train on the survivors."""
@@ -342,6 +277,95 @@ class _Run:
             f"stopped: {len(lost)} of the last {_WINDOW} attempts at {self.pool.harness.name} were lost, "
             f"{times} of them to the {cause}. The last such: {last.message}"
         )
+
+
+@dataclass
+class _Attempt:
+    """One try at one request in one slot."""
+
+    job: _Run
+    env: Env
+    request: Request
+    number: int
+    samples: list[Any] = field(default_factory=list)
+    thought_s: float = 0.0
+
+    async def run(self) -> Finished:
+        """Play the episode to its verdict or its failure, and store it."""
+        env, name = self.env, self.request.id(self.env.harness.name)
+        with self.job.store.begin(name) if self.job.store else nullcontext() as writer:
+            try:
+                await self._within_time(name, writer)
+            except StoreError:
+                raise
+            except UIGymError as exc:
+                if env.episode is None:
+                    await env.fail(exc)
+            episode = env.episode
+            assert episode is not None
+            if writer:
+                writer.finish(episode, env.images.get(episode.final_image, b""))
+            return Finished(episode, tuple(self.samples), MappingProxyType(env.images))
+
+    async def _within_time(self, name: str, writer: EpisodeWriter | None) -> None:
+        limit, began = self.job.pool.limits.attempt_s, time.monotonic()
+        try:
+            async with asyncio.timeout(limit) as whole:
+                observation = await self._reset(name)
+                self.job.check_group(self.env, self.request.group)
+                await self._play(observation, writer)
+        except TimeoutError as exc:
+            if not whole.expired():
+                raise
+            slowest = PolicyError if self.thought_s > (time.monotonic() - began) / 2 else BrowserError
+            steps = len(self.env.history)
+            raise slowest(
+                f"not over after {limit:g} s and {steps} steps, of which the policy took {self.thought_s:.1f} s"
+            ) from exc
+
+    async def _reset(self, name: str) -> Observation:
+        request = self.request
+        return await self.env.reset(
+            request.task,
+            request.seed,
+            episode_id=name,
+            group=request.group,
+            policy=policy_name(self.job.policy),
+            attempt=self.number,
+        )
+
+    async def _play(self, observation: Observation, writer: EpisodeWriter | None) -> None:
+        env, shared = self.env, self.job.policy
+        policy = shared.for_episode(env) if isinstance(shared, EpisodePolicy) else shared
+        try:
+            while env.episode is None:
+                decision = await self._decide(policy, observation)
+                self.samples.append(decision.sample)
+                try:
+                    observation = (await env.step(decision)).observation
+                finally:
+                    if writer and len(env.history) == len(self.samples):
+                        record = env.history[-1]
+                        writer.step(record, env.images.get(record.image, b""))
+        finally:
+            if policy is not shared and (close := getattr(policy, "close", None)):
+                await close()
+
+    async def _decide(self, policy: Policy, observation: Observation) -> Decision:
+        limit, began = self.job.pool.limits.act_s, time.monotonic()
+        try:
+            async with asyncio.timeout(limit) as thinking:
+                chosen: Action | Decision = await policy.act(observation, self.env.history)
+        except UIGymError:
+            raise
+        except Exception as exc:
+            name = f"{policy_name(policy)}.act"
+            if thinking.expired():
+                raise PolicyError(f"{name} gave no decision within {limit:g} s") from exc
+            raise PolicyError(f"{name} raised {type(exc).__name__}: {exc}") from exc
+        finally:
+            self.thought_s += time.monotonic() - began
+        return chosen if isinstance(chosen, Decision) else Decision(chosen)
 
 
 async def rollout(

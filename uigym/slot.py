@@ -1,0 +1,227 @@
+"""What one environment runs on: a product of its own, and a fresh browser session for each episode."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from uigym.browser import Browser, Session
+from uigym.errors import BrowserError, ProductError, UIGymError
+from uigym.harness import Harness
+from uigym.product import Product
+from uigym.types import State
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+GRACE_S = 5.0
+"""The browser and the product keep their own deadlines; this much later they are no longer waited for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How long things may take, in seconds, and how much a policy may get wrong."""
+
+    step_s: float = 10.0
+    """One action and the picture after it."""
+    reset_s: float = 60.0
+    """Each part of a reset: the product's data, the browser session, the first page."""
+    episode_s: float = 600.0
+    """All steps of an episode together, without the policy's own thinking; then it stops by `timeout`."""
+    act_s: float = 300.0
+    """One decision of a policy, in a rollout; a policy that takes longer has failed, not chosen badly."""
+    attempt_s: float = 3600.0
+    """All of an episode in a rollout, thinking included; then it is lost to whatever took longest."""
+    max_steps: int | None = None
+    """Actions in an episode; None is the task's own limit."""
+    max_invalid: int = 5
+    """Refused actions in a row; then the episode stops by `invalid_actions`."""
+
+    def __post_init__(self) -> None:
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if value is not None and not value > 0:
+                raise ValueError(f"the limit {item.name} must be positive, not {value!r}")
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Sessions(Protocol):
+    """Where browser sessions come from: a `Browser`, or one that is kept alive."""
+
+    async def session(
+        self, *, base_url: str, viewport: tuple[int, int] = ..., grants: tuple[type, ...] = ()
+    ) -> Session: ...
+
+
+class Slot:
+    """One product and one session at a time; a browser and a product that are given are left running."""
+
+    def __init__(self, harness: Harness, browser: Sessions | None, product: Product | None, limits: Limits):
+        self.harness = harness
+        self.limits = limits
+        self._given_browser = browser
+        self._own_browser: Browser | None = None
+        self._product = product
+        self._owns_product = product is None
+        self._session: Session | None = None
+        self._retiring: asyncio.Task[None] | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session of the running episode."""
+        if self._session is None:
+            raise RuntimeError("no browser session: call reset first; a session ends with its episode")
+        return self._session
+
+    @property
+    def product(self) -> Product:
+        """The product under use."""
+        if self._product is None:
+            raise RuntimeError("the product is not started: call start or reset first")
+        return self._product
+
+    async def start(self) -> None:
+        """Start what is not running.
+
+        Raises:
+            ProductError, BrowserError: It did not start.
+        """
+        if self._product is None:
+            product = Product(self.harness)
+            await product.start()
+            self._product = product
+        if self._given_browser is None and not (self._own_browser and self._own_browser.alive):
+            await self._close_browser()
+            self._own_browser = await Browser.launch()
+
+    async def prepare(self, seed: int) -> State:
+        """The product reset, a fresh session open; the old page is gone before the new data come.
+
+        Raises:
+            ProductError, BrowserError: One of them failed.
+        """
+        opening = asyncio.create_task(self._open_session())
+        doing = f"resetting {self.harness.name} to seed {seed}"
+        try:
+            await self._retired()
+            state = await within(self.limits.reset_s, ProductError, doing, self.product.reset(seed))
+            await opening
+            return state
+        finally:
+            if not opening.done():
+                opening.cancel()
+            await asyncio.wait([opening])
+            if not opening.cancelled() and (error := opening.exception()):
+                _log.debug("no session: %s", error)
+
+    async def read_state(self) -> State:
+        """The product's state now.
+
+        Raises:
+            ProductError: It cannot be read, or the product is gone.
+        """
+        doing = f"reading the state of {self.harness.name}"
+        return await within(self.limits.reset_s, ProductError, doing, self.product.read_state())
+
+    async def check(self) -> None:
+        """Make sure that what the episode ran on is still there.
+
+        Raises:
+            ProductError: The product no longer listens.
+        """
+        if self._product is not None and not await _listens(self._product.base_url):
+            raise ProductError(f"{self.harness.name} no longer listens at {self._product.base_url}")
+
+    async def broken(self) -> UIGymError | None:
+        """The error of whatever is gone; None if all is there, or nothing was started."""
+        try:
+            if self._product is not None:
+                await self.read_state()
+            await self.check()
+        except (ProductError, BrowserError) as exc:
+            return exc
+        return None
+
+    def retire(self) -> None:
+        """Let the session close by itself while other things happen."""
+        if self._session is not None:
+            self._retiring = asyncio.create_task(_close_session(self._session, self._retiring))
+            self._session = None
+
+    async def drop_product(self) -> None:
+        """Stop the product if it is ours; the next `start` starts another."""
+        if self._owns_product and self._product is not None:
+            product, self._product = self._product, None
+            await product.stop()
+
+    async def close(self) -> None:
+        """End the session, and the product and the browser that were started here."""
+        self.retire()
+        try:
+            await self._retired()
+        finally:
+            try:
+                await self.drop_product()
+            finally:
+                await self._close_browser()
+
+    async def _open_session(self) -> None:
+        browser = self._given_browser or self._own_browser
+        assert browser is not None
+        harness = self.harness
+        opening = browser.session(
+            base_url=self.product.base_url, viewport=harness.viewport, grants=tuple(harness.grants)
+        )
+        self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
+
+    async def _retired(self) -> None:
+        if self._retiring is not None:
+            await self._retiring
+            self._retiring = None
+
+    async def _close_browser(self) -> None:
+        if self._own_browser is not None:
+            browser, self._own_browser = self._own_browser, None
+            await browser.close()
+
+
+async def within(seconds: float, error: type[UIGymError], doing: str, work: Awaitable[T]) -> T:
+    """Wait for the work, but no longer than `seconds`; what goes wrong becomes `error`, unless it is uigym's own."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except UIGymError:
+        raise
+    except TimeoutError as exc:
+        raise error(f"{doing}: not finished within {seconds:g} s") from exc
+    except Exception as exc:
+        raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
+
+
+async def _close_session(session: Session, before: asyncio.Task[None] | None) -> None:
+    if before is not None:
+        await before
+    try:
+        async with asyncio.timeout(GRACE_S):
+            await session.close()
+    except (UIGymError, TimeoutError) as exc:  # it goes with its browser
+        _log.debug("a session did not close: %s", exc)
+
+
+async def _listens(base_url: str) -> bool:
+    address = urlsplit(base_url)
+    try:
+        async with asyncio.timeout(GRACE_S):
+            _, writer = await asyncio.open_connection(
+                address.hostname, address.port or {"https": 443}.get(address.scheme, 80)
+            )
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
