@@ -147,6 +147,7 @@ async def show_tickets(page: Page, **filters: str) -> None:
     "Show the customer page of {customer[name]}.",
     heldout_wordings=("Bring up the customer record of {customer[name]}.",),
     max_steps=15,
+    expected_steps=6,
     tags=("navigation", "easy"),
 )
 def open_customer(customer: Row = rows("customers")) -> Verifier:
@@ -162,6 +163,7 @@ async def _(page: Page, customer: Row) -> None:
     "What is the {what} of the customer {customer[name]}? Answer with it as the desk writes it.",
     "Look up the {what} of the customer {customer[name]} and answer with it as it is written there.",
     max_steps=15,
+    expected_steps=6,
     tags=("answer", "easy"),
 )
 def customer_detail(
@@ -183,6 +185,7 @@ async def _(page: Page, customer: Row, value: str) -> str:
     "Count the tickets of {customer[name]} whose status is Open and answer with the number.",
     heldout_wordings=("{customer[name]} has how many tickets with the status Open? Answer with a number.",),
     max_steps=15,
+    expected_steps=6,
     tags=("answer", "medium"),
 )
 def count_open_tickets(
@@ -203,6 +206,7 @@ async def _(page: Page, customer: Row, count: int) -> str:
     "Find the urgent open ticket that has waited longest and answer with its number.",
     heldout_wordings=("Answer with the number of the open ticket of urgent priority that was created first.",),
     max_steps=20,
+    expected_steps=7,
     tags=("answer", "filter", "medium"),
 )
 def oldest_urgent(
@@ -223,6 +227,7 @@ async def _(page: Page, number: int) -> str:
     "Set the status of ticket #{ticket[id]} to Closed.",
     heldout_wordings=("Ticket #{ticket[id]} is finished with: give it the status Closed.",),
     max_steps=18,
+    expected_steps=7,
     tags=("ticket", "menu", "easy"),
 )
 def close_ticket(ticket: Row = rows("tickets", where=lambda row, _: row["status"] != "closed")) -> Verifier:
@@ -240,6 +245,7 @@ async def _(page: Page, ticket: Row) -> None:
     "Change ticket #{ticket[id]} to {priority} priority.",
     heldout_wordings=("Ticket #{ticket[id]} should have the priority {priority}.",),
     max_steps=18,
+    expected_steps=7,
     tags=("ticket", "menu", "easy"),
 )
 def set_priority(
@@ -260,6 +266,7 @@ async def _(page: Page, priority: str, ticket: Row) -> None:
     "Give ticket #{ticket[id]} to the agent {agent[name]}.",
     heldout_wordings=("{agent[name]} should take care of ticket #{ticket[id]}: assign it.",),
     max_steps=18,
+    expected_steps=7,
     tags=("ticket", "menu", "easy"),
 )
 def assign_ticket(ticket: Row = rows("tickets"), agent: Row = rows("agents", where=other_agents)) -> Verifier:
@@ -276,6 +283,7 @@ async def _(page: Page, ticket: Row, agent: Row) -> None:
     'Assign the ticket with the subject "{ticket[subject]}" to {agent[name]}.',
     'Find the ticket "{ticket[subject]}" and give it to {agent[name]}.',
     max_steps=25,
+    expected_steps=7,
     tags=("ticket", "search", "medium"),
 )
 def assign_by_subject(
@@ -295,6 +303,7 @@ async def _(page: Page, ticket: Row, agent: Row) -> None:
     'Add the tag "{tag}" to ticket #{ticket[id]}.',
     'Tag ticket #{ticket[id]} with "{tag}".',
     max_steps=20,
+    expected_steps=8,
     tags=("ticket", "typing", "easy"),
 )
 def add_tag(ticket: Row = rows("tickets"), tag: str = one_from(missing_tags)) -> Verifier:
@@ -312,6 +321,7 @@ async def _(page: Page, ticket: Row, tag: str) -> None:
     'Remove the tag "{tagged[tag]}" from ticket #{tagged[ticket_id]}.',
     'Ticket #{tagged[ticket_id]} should not have the tag "{tagged[tag]}" any more: take it away.',
     max_steps=16,
+    expected_steps=6,
     tags=("ticket", "easy"),
 )
 def remove_tag(tagged: Row = rows("ticket_tags")) -> Verifier:
@@ -329,6 +339,7 @@ async def _(page: Page, tagged: Row) -> None:
     'Send the customer of ticket #{ticket[id]} the reply "{text}"',
     heldout_wordings=('Answer ticket #{ticket[id]} with a public reply that says "{text}"',),
     max_steps=20,
+    expected_steps=8,
     tags=("ticket", "typing", "medium"),
 )
 def reply(
@@ -349,6 +360,7 @@ async def _(page: Page, ticket: Row, text: str) -> None:
     'Leave an internal note on ticket #{ticket[id]}: "{text}"',
     'Add the internal note "{text}" to ticket #{ticket[id]}; the customer must not see it.',
     max_steps=22,
+    expected_steps=9,
     tags=("ticket", "typing", "medium"),
 )
 def add_note(
@@ -370,6 +382,7 @@ async def _(page: Page, ticket: Row, text: str) -> None:
     "The customer {customer[name]} has a new {what}: {value}. Put it into the desk.",
     "Change the {what} of the customer {customer[name]} to {value}.",
     max_steps=25,
+    expected_steps=11,
     tags=("customer", "typing", "medium"),
 )
 def change_contact(
@@ -390,6 +403,7 @@ async def _(page: Page, what: str, customer: Row, value: str) -> None:
     'Open a {priority} priority ticket for {customer[name]} with the subject "{subject}" and the description "{text}"',
     'Create a ticket: customer {customer[name]}, priority {priority}, subject "{subject}", description "{text}"',
     max_steps=35,
+    expected_steps=12,
     tags=("form", "typing", "medium"),
 )
 def create_ticket(
@@ -418,6 +432,7 @@ async def _(page: Page, customer: Row, subject: str, priority: str, text: str) -
     'Exactly one {ticket[status]} ticket with the tag "{ticket[tag]}" has the priority {ticket[priority]}. Close it.',
     'Close the ticket with the status {ticket[status]}, the priority {ticket[priority]} and the tag "{ticket[tag]}".',
     max_steps=25,
+    expected_steps=12,
     tags=("ticket", "filter", "hard"),
 )
 def close_filtered(ticket: Row = one_from(tagged_alone)) -> Verifier:
@@ -436,6 +451,7 @@ async def _(page: Page, ticket: Row) -> None:
     "Reassign all open tickets with the priority {work[priority]} from {work[agent][name]} to {other[name]}.",
     "{work[agent][name]} is away: give their open tickets with the priority {work[priority]} to {other[name]}.",
     max_steps=40,
+    expected_steps=11,
     tags=("bulk", "filter", "hard"),
 )
 def reassign_all(
@@ -456,6 +472,7 @@ async def _(page: Page, work: Row, other: Row) -> None:
     'Triage ticket #{ticket[id]}: assign it to {agent[name]}, set the priority to {priority} and add the tag "{tag}".',
     'Ticket #{ticket[id]} needs the tag "{tag}", the priority {priority} and {agent[name]} as its assignee.',
     max_steps=35,
+    expected_steps=12,
     tags=("ticket", "menu", "hard"),
 )
 def triage(

@@ -70,6 +70,11 @@ def _add_pages(app: FastAPI) -> None:
     async def ticket(request: Request, id: int) -> Response:
         return _ticket_page(request, app.state.db, id)
 
+    @app.get("/tickets/{id:int}/{rest:path}")
+    async def refused_form(id: int, rest: str) -> Response:
+        """Where a form that was refused stands in the address bar, and the page is asked for again."""
+        return RedirectResponse(f"/tickets/{id}", 303)
+
     @app.get("/customers")
     async def customers(request: Request) -> Response:
         with connect(app.state.db) as db:
