@@ -29,12 +29,13 @@ from uigym.types import (
     Event,
     Failure,
     Part,
-    State,
     StepRecord,
     Stop,
     Verdict,
     action_from_json,
     action_to_json,
+    state_from_json,
+    state_to_json,
 )
 
 SCHEMA = 1
@@ -236,8 +237,8 @@ def episode_to_json(episode: Episode) -> dict[str, Any]:
         "steps": [step_to_json(step) for step in episode.steps],
         "verdict": dataclasses.asdict(episode.verdict) if episode.verdict else None,
         "failure": dataclasses.asdict(episode.failure) if episode.failure else None,
-        "before": {table: list(rows) for table, rows in episode.before.tables.items()},
-        "after": {table: list(rows) for table, rows in episode.after.tables.items()},
+        "before": state_to_json(episode.before),
+        "after": state_to_json(episode.after),
     }
 
 
@@ -256,7 +257,7 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
         parts = tuple(Part(**part) for part in verdict["parts"])
         values["verdict"] = Verdict(**{**verdict, "parts": parts, "side_effects": tuple(verdict["side_effects"])})
     for moment in ("before", "after"):
-        values[moment] = State({table: tuple(rows) for table, rows in record[moment].items()})
+        values[moment] = state_from_json(record[moment])
     return Episode(**values)
 
 
