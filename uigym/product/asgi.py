@@ -20,8 +20,6 @@ import uvicorn
 from uigym.errors import HarnessError, ProductError, did_you_mean
 
 T = TypeVar("T")
-START_S = 60.0
-"""How long an app's own start-up may take."""
 GRACE_S = 1
 """How long running requests may take to end when the product is stopped, whole seconds."""
 STOP_S = 8.0
@@ -46,13 +44,13 @@ class Served:
         self._server: uvicorn.Server | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
+    async def start(self, timeout_s: float) -> None:
         """Build the app and serve it.
 
         Raises:
-            ProductError: The factory or the app's start-up failed; the text has the place.
+            ProductError: The factory or the app's start-up failed or took too long; the text has the place.
         """
-        await _in_warm_thread(self._start(), START_S)
+        await _in_warm_thread(self._start(), timeout_s)
 
     async def _start(self) -> None:
         try:
@@ -65,11 +63,17 @@ class Served:
             _Recorded(app, self._errors), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S
         )
         self._server = uvicorn.Server(config)
-        self._task = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]))
+        self._task = asyncio.get_running_loop().create_task(self._serve(self._server))
         while not (self._server.started or self._task.done()):  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0.001)
         if not self._server.started:
             raise ProductError("its ASGI app did not start up")
+
+    async def _serve(self, server: uvicorn.Server) -> None:
+        try:
+            await server.serve(sockets=[self._socket])
+        except SystemExit as exc:  # how uvicorn says that the app's start-up failed
+            self._errors.append(f"the server ended with status {exc.code}")
 
     def ended(self) -> str | None:
         """Why the server no longer runs; None while it does."""
@@ -193,7 +197,11 @@ def _warm_loop() -> asyncio.AbstractEventLoop:
 
 def _serve_forever(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    loop.run_until_complete(_until_exit())
+    while threading.main_thread().is_alive():
+        try:
+            loop.run_until_complete(_until_exit())
+        except (SystemExit, KeyboardInterrupt):  # raised by a task of one app; it must not end the others
+            continue
 
 
 async def _until_exit() -> None:

@@ -92,7 +92,7 @@ async def _once(harness: Harness, workdir: Path, output: Path) -> Launched:
             launched = Command(harness.start, workdir, output)
         elif harness.asgi:
             launched = served = Served(factory(harness.asgi), workdir)
-            await served.start()
+            await served.start(harness.ready_timeout_s)
         else:
             launched = Remote(harness.url)
         await _until_ready(harness, launched)

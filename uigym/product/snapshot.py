@@ -85,12 +85,12 @@ def restore(source: Path, target: Path) -> None:
         with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(target, timeout=0)) as new:
             new.execute("PRAGMA synchronous = OFF")  # a gym's data need not survive a power cut
             old.backup(new, progress=give_up, sleep=_RETRY_S)
-            _shorten_log(new, target)
+            _reuse_log(new, target)
     except sqlite3.Error as exc:
         raise ProductError(f"cannot copy the database {source} to {target}: {exc}") from exc
 
 
-def _shorten_log(database: sqlite3.Connection, path: Path) -> None:
+def _reuse_log(database: sqlite3.Connection, path: Path) -> None:
     log = path.with_name(path.name + "-wal")
     if log.exists() and log.stat().st_size > _LARGE_LOG_BYTES:
         database.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -1,0 +1,514 @@
+"""A product's life: started in every way, reset, read, stopped, and never left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.server
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uigym.errors import HarnessError, ProductError
+from uigym.harness import Harness, Looks
+from uigym.product import Product, scratch
+from uigym.product.command import words
+from uigym.types import State
+
+SERVER = """
+import http.server, os, pathlib, subprocess, sys
+port, folder = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(str(folder).encode())
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+(folder / "pids").write_text(f"{os.getpid()} {child.pid}")
+http.server.HTTPServer(("127.0.0.1", port), Page).serve_forever()
+"""
+
+
+async def read(product: Any) -> State:
+    return State({"t": ({"id": 1},)})
+
+
+async def reset(product: Any, seed: int, appearance: Any) -> None:
+    pass
+
+
+def harness(**fields: Any) -> Harness:
+    return Harness(**{"name": "shop", "state": read, "reset": reset, "ready_timeout_s": 20.0, **fields})
+
+
+def command(folder: Path, source: str, **fields: Any) -> Harness:
+    """A harness whose product is this Python program, called with {port} and {workdir}."""
+    script = folder / "product.py"
+    script.write_text(textwrap.dedent(source))
+    return harness(start=f"{{python}} '{script}' {{port}} {{workdir}}", **fields)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+async def gone(*pids: int, within_s: float = 8.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while any(map(is_running, pids)) and time.monotonic() < deadline:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    return not any(map(is_running, pids))
+
+
+async def get(product: Product, path: str = "/") -> httpx.Response:
+    async with httpx.AsyncClient(trust_env=False, verify=False) as client:
+        return await client.get(product.base_url + path)
+
+
+# --- by command ------------------------------------------------------------------------------------------------
+
+
+async def test_command_gets_its_port_and_a_workdir_with_spaces(tmp_path: Path) -> None:
+    workdir = tmp_path / "a folder; with 'quotes' $HOME"
+    async with Product(command(tmp_path, SERVER), workdir) as product:
+        assert (await get(product)).text == str(workdir)
+        assert product.base_url == f"http://127.0.0.1:{product.port}"
+
+
+async def test_stop_ends_the_whole_group_and_keeps_a_given_workdir(tmp_path: Path) -> None:
+    product = Product(command(tmp_path, SERVER), tmp_path / "work")
+    await product.start()
+    pids = [int(pid) for pid in (tmp_path / "work/pids").read_text().split()]
+    own = product.scratch
+    await product.stop()
+    await product.stop()
+    assert await gone(*pids)
+    assert (tmp_path / "work/pids").exists() and not own.exists()
+
+
+async def test_temporary_workdir_is_deleted(tmp_path: Path) -> None:
+    async with Product(command(tmp_path, SERVER)) as product:
+        assert (product.workdir / "pids").exists()
+    assert not product.workdir.exists()
+
+
+async def test_dead_command_shows_its_status_and_last_20_lines(tmp_path: Path) -> None:
+    product = Product(command(tmp_path, "for i in range(30): print('line', i)\nraise SystemExit(3)"))
+    with pytest.raises(ProductError, match="shop: its command ended with status 3") as caught:
+        await product.start()
+    assert str(caught.value).endswith("\n".join(f"line {i}" for i in range(10, 30)))
+    assert not product.workdir.exists()
+
+
+async def test_command_that_is_never_ready(tmp_path: Path) -> None:
+    source = SERVER.replace("send_response(200)", "send_response(503)").replace("child =", "print('warming'); child =")
+    product = Product(command(tmp_path, source, ready="/healthz", ready_timeout_s=1.5), tmp_path / "work")
+    with pytest.raises(ProductError, match=r"did not answer 200 on /healthz .* within 1.5 s \(last: 503\)") as caught:
+        await product.start()
+    assert "warming" in str(caught.value)
+    assert await gone(*map(int, (tmp_path / "work/pids").read_text().split()))
+
+
+async def test_command_that_listens_elsewhere_is_told_where(tmp_path: Path) -> None:
+    product = Product(command(tmp_path, "import time; time.sleep(30)", ready_timeout_s=0.5))
+    with pytest.raises(ProductError, match=r"connection refused; it must listen on 127.0.0.1 and on \{port\}"):
+        await product.start()
+
+
+async def test_program_that_does_not_exist() -> None:
+    with pytest.raises(ProductError, match="Is 'no-such-program' installed"):
+        await Product(harness(start="no-such-program {port}")).start()
+
+
+async def test_port_in_use_takes_another(tmp_path: Path) -> None:
+    refuse = """
+        first = folder / "first"
+        if not first.exists():
+            first.write_text(str(port))
+            raise OSError(98, "Address already in use")
+        """
+    source = SERVER.replace("class Page", textwrap.dedent(refuse) + "class Page")
+    async with Product(command(tmp_path, source), tmp_path / "work") as product:
+        assert product.port != int((tmp_path / "work/first").read_text())
+
+
+async def test_port_always_in_use_is_an_error(tmp_path: Path) -> None:
+    source = "import sys; print('try', file=open(sys.argv[2] + '/tries', 'a')); sys.exit('EADDRINUSE: ' + sys.argv[1])"
+    with pytest.raises(ProductError, match="EADDRINUSE"):
+        await Product(command(tmp_path, source), tmp_path / "work").start()
+    assert (tmp_path / "work/tries").read_text() == "try\n" * 3
+
+
+async def test_product_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.command.GRACE_S", 0.2)
+    source = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SERVER
+    async with Product(command(tmp_path, source), tmp_path / "work"):
+        pids = [int(pid) for pid in (tmp_path / "work/pids").read_text().split()]
+    assert await gone(*pids)
+
+
+async def test_product_that_died_is_named_at_the_next_reset(tmp_path: Path) -> None:
+    async with Product(command(tmp_path, SERVER), tmp_path / "work") as product:
+        pid, child = map(int, (tmp_path / "work/pids").read_text().split())
+        os.kill(pid, signal.SIGKILL)
+        assert await gone(pid)
+        with pytest.raises(ProductError, match="its command ended with signal SIGKILL"):
+            await product.reset(0)
+        with pytest.raises(ProductError, match="its command ended with signal SIGKILL"):
+            await product.read_state()
+        assert await gone(child)
+
+
+async def test_cancelled_start_leaves_nothing(tmp_path: Path) -> None:
+    source = SERVER.replace("http.server.HTTPServer", "import time; time.sleep(60); http.server.HTTPServer")
+    start = asyncio.create_task(Product(command(tmp_path, source), tmp_path / "work").start())
+    while not (tmp_path / "work/pids").exists() or not (tmp_path / "work/pids").read_text():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    start.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await start
+    assert await gone(*map(int, (tmp_path / "work/pids").read_text().split()))
+
+
+async def test_nothing_survives_a_killed_controller(tmp_path: Path) -> None:
+    product = command(tmp_path, SERVER)
+    controller = tmp_path / "controller.py"
+    controller.write_text(f"""
+import asyncio, tests_of_product as tests
+from pathlib import Path
+from uigym.harness import Harness
+from uigym.product import Product
+async def main():
+    product = Product(Harness(name="shop", start={product.start!r}, state=tests.read, reset=tests.reset))
+    await product.start()
+    print(product.scratch, (product.workdir / "pids").read_text(), flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+""")
+    (tmp_path / "tests_of_product.py").write_text("async def read(p): ...\nasync def reset(p, s, a): ...\n")
+    process = subprocess.Popen([sys.executable, controller], stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220
+    assert process.stdout is not None
+    folder, *pids = process.stdout.readline().split()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert await gone(*map(int, pids))
+    assert Path(folder) in scratch.sweep(Path(folder).parent, age_s=0.0)
+    assert not Path(folder).exists()  # noqa: ASYNC240
+
+
+def test_sweep_leaves_folders_whose_owner_lives() -> None:
+    mine = scratch.Scratch()
+    try:
+        assert mine.path not in scratch.sweep(mine.path.parent, age_s=0.0)
+        assert mine.path.is_dir()
+    finally:
+        mine.remove()
+    assert not mine.path.exists()
+
+
+async def test_large_output_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.command.MAX_OUTPUT_BYTES", 1000)
+    source = SERVER.replace("child =", "print('x' * 2000, flush=True); child =")
+    async with Product(command(tmp_path, source)) as product:
+        assert (product.scratch / "output.log").stat().st_size > 1000
+        await product.reset(0)
+        assert (product.scratch / "output.log").stat().st_size == 0
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1))
+def test_any_folder_name_is_one_argument(name: str) -> None:
+    _, arguments = words("serve --db '{workdir}/my shop.db' --port {port}", 80, Path("/tmp") / name)
+    assert arguments == ["serve", "--db", f"{Path('/tmp') / name}/my shop.db", "--port", "80"]
+
+
+def test_leading_settings_are_the_environment() -> None:
+    assert words("DB={workdir}/a.db PORT={port} serve x=1", 80, Path("/a b")) == (
+        {"DB": "/a b/a.db", "PORT": "80"},
+        ["serve", "x=1"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("serve", r"does not say \{port\}"),
+        ("serve 'a {port}", "No closing quotation"),
+        ("cd x && serve {port}", "no shell reads it"),
+        ("PORT={port}", "names no program"),
+    ],
+)
+def test_start_commands_that_cannot_work(start: str, message: str) -> None:
+    with pytest.raises(HarnessError, match=message):
+        words(start, 80, Path("/tmp"))
+
+
+# --- ASGI --------------------------------------------------------------------------------------------------------
+
+
+background: list[asyncio.Task[None]] = []
+
+
+async def leave() -> None:
+    sys.exit("a task of the app has had enough")
+
+
+def notes(workdir: Path) -> Any:
+    """An ASGI app that keeps its text in its work folder."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/boom":
+            raise LookupError("no such shelf")
+        if scope["path"] == "/exit":
+            background.append(asyncio.create_task(leave()))
+        file = workdir / "text"
+        file.write_text((file.read_text() if file.exists() else "") + scope["path"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": file.read_bytes()})
+
+    return app
+
+
+async def test_asgi_products_share_a_thread_but_no_data() -> None:
+    async with Product(harness(asgi=notes)) as one, Product(harness(asgi=notes)) as two:
+        assert one.port != two.port and one.workdir != two.workdir
+        assert (await get(one, "/a")).text == "//a"
+        assert (await get(two, "/b")).text == "//b"
+    with pytest.raises(httpx.ConnectError):
+        await get(one)
+    assert [t.name for t in threading.enumerate()].count("uigym-asgi") == 1
+
+
+async def test_an_app_that_exits_does_not_take_the_others_with_it() -> None:
+    async with Product(harness(asgi=notes)) as one, Product(harness(asgi=notes)) as two:
+        await get(one, "/exit")
+        assert (await get(two, "/b")).text == "//b"
+        with pytest.raises(SystemExit):
+            background.pop().result()
+
+
+async def test_asgi_starts_in_tens_of_milliseconds() -> None:
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        async with Product(harness(asgi=notes)):
+            times.append(time.perf_counter() - begin)
+    assert min(times) < 0.1
+
+
+def broken(workdir: Path) -> Any:
+    raise KeyError("settings")
+
+
+def leaving(workdir: Path) -> Any:
+    raise SystemExit("no licence")
+
+
+def no_app(workdir: Path) -> Any:
+    return None
+
+
+async def an_app(scope: Any, receive: Any, send: Any) -> None: ...
+
+
+def bad_lifespan(workdir: Path) -> Any:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.failed", "message": "the migration failed"})
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("asgi", "error", "message"),
+    [
+        (broken, ProductError, r"KeyError: 'settings' \(.*test_product.py, line \d+\)"),
+        (leaving, ProductError, "SystemExit: no licence"),
+        (no_app, HarnessError, "returned None, expected an ASGI app"),
+        (an_app, HarnessError, "takes 3 arguments, expected a function"),
+        ("uigym.nowhere:create_app", HarnessError, "No module named 'uigym.nowhere'"),
+        ("uigym.types:State2", HarnessError, 'Did you mean "State"'),
+        ("uigym.types", HarnessError, 'expected "module:function"'),
+        ("uigym.errors:__doc__", HarnessError, "expected a function"),
+    ],
+)
+async def test_asgi_faults_name_their_place(asgi: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        await Product(harness(asgi=asgi)).start()
+    async with Product(harness(asgi=notes)):  # the thread goes on
+        pass
+
+
+async def test_asgi_start_up_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ProductError, match="did not start up") as caught:
+        await Product(harness(asgi=bad_lifespan)).start()
+    assert "the migration failed" in str(caught.value)
+
+
+async def test_errors_of_an_asgi_app_are_shown(caplog: pytest.LogCaptureFixture) -> None:
+    async def by_http(product: Any, seed: int, appearance: Any) -> None:
+        (await get(product, "/boom")).raise_for_status()
+
+    async with Product(harness(asgi=notes, reset=by_http)) as product:
+        with pytest.raises(ProductError, match="cannot reset with seed 7: HTTPStatusError") as caught:
+            await product.reset(7)
+    assert "LookupError: no such shelf" in str(caught.value)
+
+
+async def test_module_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_shop_app.py").write_text(
+        "from pathlib import Path\ndef create(workdir):\n  raise OSError('found')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(ProductError, match="OSError: found"):
+        await Product(harness(asgi="my_shop_app:create")).start()
+
+
+def test_a_process_that_forgets_to_stop_can_exit() -> None:
+    program = """
+import asyncio, httpx
+from uigym.harness import Harness
+from uigym.product import Product
+def create(workdir):
+    from fastapi import FastAPI
+    app = FastAPI()
+    @app.get("/")
+    def page(): return "served by a worker thread, which does not end with its daemon"
+    return app
+async def probe(*_): ...
+asyncio.run(Product(Harness(name="shop", asgi=create, state=probe, reset=probe)).start())
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == 0
+
+
+# --- URL -----------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def server() -> Iterator[str]:
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302 if self.path == "/" else 404)
+            self.send_header("Location", "/login")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Page) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+        thread.join()
+
+
+async def test_url_is_used_and_left_running() -> None:
+    with server() as url:
+        async with Product(harness(url=url + "/")) as product:
+            assert product.base_url == url and url.endswith(str(product.port))
+            assert (await product.reset(1)).tables
+        assert (await get(product)).status_code == 302
+
+
+async def test_url_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.launch.URL_TIMEOUT_S", 0.2)
+    with server() as url, pytest.raises(ProductError, match=r"/healthz .*\(last: 404\)"):
+        await Product(harness(url=url, ready="/healthz")).start()
+    with pytest.raises(ProductError, match=r"connection refused; is it running\?"):
+        await Product(harness(url=url)).start()
+
+
+async def test_url_that_is_none() -> None:
+    with pytest.raises(HarnessError, match=r"expected an address such as http://127.0.0.1:8000"):
+        await Product(harness(url="localhost:3000")).start()
+
+
+async def test_proxies_of_the_environment_do_not_touch_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with Product(harness(asgi=notes)):
+        pass
+
+
+# --- reset and state -------------------------------------------------------------------------------------------------
+
+
+async def test_reset_gives_the_seed_and_its_appearance() -> None:
+    calls = []
+
+    async def remember(product: Any, seed: int, appearance: Any) -> None:
+        calls.append((seed, dict(appearance)))
+
+    shop = harness(asgi=notes, reset=remember, looks={"theme": Looks(("light", "dark"))})
+    async with Product(shop) as product:
+        assert await product.reset(5) == State({"t": ({"id": 1},)})
+        assert product.appearance == shop.appearance(5)
+    assert calls == [(5, shop.appearance(5))]
+
+
+async def test_plain_functions_do_as_reset_and_probe() -> None:
+    threads = []
+    shop = harness(
+        asgi=notes,
+        reset=lambda product, seed, appearance: threads.append(threading.current_thread()),
+        state=lambda product: State({"t": ()}),
+    )
+    async with Product(shop) as product:
+        await product.reset(0)
+    assert threads[0] is not threading.main_thread()
+
+
+async def failing(*_: Any) -> Any:
+    raise ConnectionError("control port closed")
+
+
+async def hanging(*_: Any) -> Any:
+    await asyncio.sleep(60)
+
+
+async def text(*_: Any) -> Any:
+    return "rows"
+
+
+async def empty(*_: Any) -> Any:
+    return State()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"reset": failing}, "shop: cannot reset with seed 3: ConnectionError: control port closed"),
+        ({"reset": hanging}, "shop: cannot reset with seed 3: it took more than 1 s"),
+        ({"state": failing}, "shop: cannot read the state: ConnectionError: control port closed"),
+        ({"state": text}, "returned 'rows', expected a uigym.types.State"),
+        ({"state": empty}, "returned no table"),
+    ],
+)
+async def test_faults_of_reset_and_probe_are_the_products(fields: Any, message: str) -> None:
+    async with Product(harness(asgi=notes, ready_timeout_s=1.0, **fields)) as product:
+        with pytest.raises(ProductError, match=message):
+            await product.reset(3)
+
+
+async def test_a_product_that_is_not_running_says_so() -> None:
+    product = Product(harness(asgi=notes))
+    with pytest.raises(ProductError, match="not running; call start first"):
+        await product.reset(0)
+    async with product:
+        with pytest.raises(ProductError, match=r"already running at http://127.0.0.1"):
+            await product.start()
