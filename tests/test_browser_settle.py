@@ -24,10 +24,30 @@ def colour(frame: Frame, x: int = 60, y: int = 110) -> tuple[int, int, int]:
     return Image.open(io.BytesIO(frame.png)).convert("RGB").getpixel((x, y))  # type: ignore[return-value]
 
 
-CASES = (
-    "sync fetch body refused xhr timer chained interval cancelled frames css keyframes ended spinner polling socket chain slices image "
-    "navigation lateNavigation pushed"
-).split()
+CASES = [
+    "sync",
+    "fetch",
+    "body",
+    "refused",
+    "xhr",
+    "timer",
+    "chained",
+    "interval",
+    "cancelled",
+    "frames",
+    "css",
+    "keyframes",
+    "ended",
+    "spinner",
+    "polling",
+    "socket",
+    "chain",
+    "slices",
+    "image",
+    "navigation",
+    "lateNavigation",
+    "pushed",
+]
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from playwright.async_api import Dialog, Download, Error, FileChooser, Page
+from playwright.async_api import Dialog, Error, Page
 
+from uigym.browser.tab import Tab
 from uigym.types import Event
 
 
@@ -22,16 +24,16 @@ class Beside:
         """Open until it is answered; only with the grant."""
         self.opened = asyncio.Event()
         """Set while a dialog is open."""
-        self.chooser: FileChooser | None = None
-        """The last file chooser that a page opened."""
+        self.chooser: tuple[Tab, int] | None = None
+        """The tab that opened a file chooser, and the DOM node that gets the file."""
         self.crashed = False
 
-    def watch(self, page: Page) -> None:
-        """Listen to a page."""
-        page.on("dialog", self._on_dialog)
-        page.on("download", self._on_download)
-        page.on("filechooser", self._on_chooser)
-        page.on("crash", self._on_crash)
+    def watch(self, tab: Tab) -> None:
+        """Listen to a tab."""
+        tab.page.on("dialog", self._on_dialog)
+        tab.page.on("crash", self._on_crash)
+        tab.cdp.on("Page.downloadWillBegin", lambda e: self.add(Event("download", e["suggestedFilename"])))
+        tab.cdp.on("Page.fileChooserOpened", lambda e: self._on_chooser(tab, e))
 
     def add(self, event: Event) -> None:
         """Report an event with the next frame."""
@@ -59,12 +61,10 @@ class Beside:
         else:
             await _close(dialog, accept=dialog.type == "alert")
 
-    def _on_download(self, download: Download) -> None:
-        self.add(Event("download", download.suggested_filename))
-
-    def _on_chooser(self, chooser: FileChooser) -> None:
-        self.chooser = chooser
-        self.add(Event("filechooser", "several files" if chooser.is_multiple() else "one file"))
+    def _on_chooser(self, tab: Tab, event: dict[str, Any]) -> None:
+        if "backendNodeId" in event:
+            self.chooser = (tab, event["backendNodeId"])
+        self.add(Event("filechooser", "one file" if event["mode"] == "selectSingle" else "several files"))
 
     def _on_crash(self, page: Page) -> None:
         self.crashed = True

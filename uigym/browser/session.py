@@ -21,6 +21,8 @@ from uigym.types import Action, Answer, Back, Dialog, Done, Event, Goto, Scroll,
 
 OPEN_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 5.0
+ARRIVAL_S = 2.0
+"""How long to wait for a window that a page has opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,12 @@ class Session:
         self._tabs = [tab]
         self._shown = tab
         self._arriving: set[asyncio.Task[None]] = set()
+        self._owed = 0  # windows that were opened and that Playwright has not reported yet
+        self._new: list[Tab] = []  # tabs that no frame has reported yet
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
         self._png = b""
         self._failure = ""
-        self._watch(tab.page)
+        self._watch(tab)
         context.on("page", self._on_page)
 
     @property
@@ -161,11 +165,9 @@ class Session:
 
     async def _see(self, frames: int = 0) -> Frame:
         """Settle and capture, first the page that is shown and then one that it opened."""
-        end = asyncio.get_running_loop().time() + LIMIT_S
         settled = await self._shown.settler.settle(LIMIT_S, frames)
-        if self._arriving or self._shown.settler.windows:
-            left = end - asyncio.get_running_loop().time()
-            settled = await self._arrive(max(left, 0.5)) and settled
+        if self._arriving or self._owed > 0 or self._new:
+            settled = await self._arrive() and settled
         self._png = await self._shown.capture()
         return Frame(self._png, settled, self._beside.take())
 
@@ -245,16 +247,21 @@ class Session:
     async def _upload(self, file: str) -> None:
         chooser, self._beside.chooser = self._beside.chooser, None
         assert chooser is not None
-        await chooser.set_files(self.files[file])
+        tab, node = chooser
+        await tab.send("DOM.setFileInputFiles", {"files": [str(self.files[file])], "backendNodeId": node})
 
     # --- tabs ----------------------------------------------------------------------------------------------
 
-    def _watch(self, page: Page) -> None:
-        self._beside.watch(page)
-        page.on("close", self._on_close)
+    def _watch(self, tab: Tab) -> None:
+        self._beside.watch(tab)
+        tab.settler.on_window = self._on_window
+        tab.page.on("close", self._on_close)
+
+    def _on_window(self) -> None:
+        self._owed += 1
 
     def _on_page(self, page: Page) -> None:
-        self._watch(page)
+        self._owed -= 1
         task = asyncio.get_running_loop().create_task(self._adopt(page))
         self._arriving.add(task)
         task.add_done_callback(self._arriving.discard)
@@ -262,31 +269,31 @@ class Session:
     async def _adopt(self, page: Page) -> None:
         try:
             tab = await Tab.attach(page, self._settling)
+            self._watch(tab)
+            await self._show(tab)
         except Error:
             return  # closed again before it was ready
         self._tabs.append(tab)
-        await self._show(tab)
+        self._new.append(tab)
 
     async def _show(self, tab: Tab) -> None:
-        self._shown = tab
         await tab.page.bring_to_front()
+        self._shown = tab
 
-    async def _arrive(self, limit_s: float) -> bool:
-        """Wait for the pages that were opened, and for the newest to settle."""
+    async def _arrive(self) -> bool:
+        """Wait for the windows that were opened, and for the newest to settle."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + limit_s
-        opener = self._shown
-        known = len(self._tabs) - len(self._arriving)
-        while (self._arriving or opener.settler.windows > 0) and loop.time() < end:
-            if self._arriving:
-                await asyncio.wait(self._arriving, timeout=end - loop.time())
-                opener.settler.windows -= 1
-            else:
-                await asyncio.sleep(0.005)  # Playwright is about to report it
-        opener.settler.windows = 0
-        settled = await self._shown.settler.settle(max(end - loop.time(), 0.5))
-        for tab in self._tabs[max(known, 1) :]:
-            self._beside.add(Event("tab", await tab.page.title()))
+        end = loop.time() + ARRIVAL_S
+        while (self._arriving or self._owed > 0) and loop.time() < end:
+            await asyncio.wait(self._arriving, timeout=end - loop.time()) if self._arriving else await asyncio.sleep(
+                0.005
+            )
+        self._owed = 0
+        settled = await self._shown.settler.settle()
+        new, self._new = self._new, []
+        for tab in new:
+            if not tab.page.is_closed():
+                self._beside.add(Event("tab", await tab.page.title()))
         return settled
 
     def _on_close(self, page: Page) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,8 @@ class Settler:
         self._leaving: dict[str, float] = {}  # frame -> when it asked for another document
         self._loading: dict[str, float] = {}  # frame -> when it began to load
         self._changed = asyncio.Event()
-        self.windows = 0
-        """New windows that the page asked for and that nobody has taken into account yet."""
+        self.on_window: Callable[[], None] = lambda: None
+        """Called when the page opens a window; the window itself is reported a little later."""
         self._listen()
 
     def _listen(self) -> None:
@@ -55,7 +56,7 @@ class Settler:
             "Page.frameNavigated": lambda e: self._navigated(e["frame"]),
             "Page.navigatedWithinDocument": lambda e: self._arrived(),
             "Page.frameDetached": self._detached,
-            "Page.windowOpen": lambda e: self._opened(),
+            "Page.windowOpen": lambda e: self.on_window(),
         }
         for event, listener in listeners.items():
             self._cdp.on(event, listener)
@@ -156,8 +157,4 @@ class Settler:
     def _forget(self, frame: str) -> None:
         self._leaving.pop(frame, None)
         self._loading.pop(frame, None)
-        self._changed.set()
-
-    def _opened(self) -> None:
-        self.windows += 1
         self._changed.set()

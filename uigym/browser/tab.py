@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -25,7 +26,10 @@ class Tab:
         """Take over a page; `settling` is settle.js with the secret of the page's causes.js."""
         cdp = await page.context.new_cdp_session(page)
         settler = Settler(cdp)
-        await settler.start(settling)
+        await asyncio.gather(
+            settler.start(settling),
+            cdp.send("Page.setInterceptFileChooserDialog", {"enabled": True}),  # no picture shows a native dialog
+        )
         return cls(page, cdp, settler)
 
     async def send(self, method: str, parameters: dict[str, Any]) -> Any:
