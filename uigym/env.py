@@ -368,8 +368,10 @@ def cause_of(error: BaseException) -> Cause:
 def _sound(action: Any) -> Action:
     """The action if it can be performed and stored; else an `Invalid` that says what came instead."""
     try:
-        record = json.loads(json.dumps(action_to_json(action), allow_nan=False))
-        return action_from_json(record)
+        sound = action_from_json(json.loads(json.dumps(action_to_json(action), allow_nan=False)))
+        if isinstance(sound, Answer) and not isinstance(sound.text, str):
+            raise TypeError(f"an answer is text, not {sound.text!r}")
+        return sound
     except (TypeError, ValueError) as exc:
         return Invalid(repr(action)[:500], f"expected one of uigym.types' actions, got {action!r:.200}: {exc}")
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
-from uigym.browser import Browser, Session
 from uigym.env import CAUSES, Env
 from uigym.errors import (
     BrowserError,
@@ -32,7 +31,7 @@ from uigym.errors import (
 )
 from uigym.harness import Harness, Split
 from uigym.policy import EpisodePolicy, Policy, policy_name
-from uigym.slot import DEFAULT_LIMITS, Limits
+from uigym.slot import DEFAULT_LIMITS, Limits, SteadyBrowser
 from uigym.store import EpisodeWriter, RunStore
 from uigym.types import Action, Cause, Decision, Episode, Failure, Observation, State
 
@@ -384,60 +383,6 @@ async def rollout(
     async with Pool(harness, slots=slots) as pool, aclosing(pool.run(policy, requests, store)) as running:
         async for finished in running:
             yield finished
-
-
-class SteadyBrowser:
-    """A browser that is always there: launched anew after a crash, replaced when it has served for long."""
-
-    def __init__(self, *, max_sessions: int = 300, max_age_s: float = 3600.0):
-        """
-        Args:
-            max_sessions: A browser that has opened so many is replaced.
-            max_age_s: So is one that is older.
-        """
-        self.max_sessions = max_sessions
-        self.max_age_s = max_age_s
-        self._browser: Browser | None = None
-        self._born = 0.0
-        self._sessions: list[Session] = []
-        self._served = 0
-        self._launching = asyncio.Lock()
-        self._leaving: set[asyncio.Task[None]] = set()
-
-    async def start(self) -> None:
-        """Launch the browser, unless it runs.
-
-        Raises:
-            BrowserError: It did not start.
-        """
-        await self._current()
-
-    async def session(
-        self, *, base_url: str, viewport: tuple[int, int] = (1280, 720), grants: tuple[type, ...] = ()
-    ) -> Session:
-        """A fresh session of a browser that is alive.
-
-        Raises:
-            BrowserError: None could be had.
-        """
-        browser = await self._current()
-        self._served += 1
-        session = await browser.session(base_url=base_url, viewport=viewport, grants=grants)
-        return session
-
-    async def close(self) -> None:
-        """Close the browser, and those that were to be closed after their last session."""
-        if self._browser is not None:
-            browser, self._browser = self._browser, None
-            await browser.close()
-
-    async def _current(self) -> Browser:
-        async with self._launching:
-            if self._browser is None or not self._browser.alive:
-                await self.close()
-                self._browser = await Browser.launch()
-                self._born, self._served = time.monotonic(), 0
-            return self._browser
 
 
 async def _all(*work: Coroutine[Any, Any, None]) -> None:

@@ -1,12 +1,13 @@
-"""What one environment runs on: a product of its own, and a fresh browser session for each episode."""
+"""What environments run on: a product of one's own, and a fresh session of a shared browser for each episode."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
 import logging
+import time
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,8 +19,9 @@ from uigym.types import State
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-GRACE_S = 5.0
+GRACE_S = 30.0
 """The browser and the product keep their own deadlines; this much later they are no longer waited for."""
+_CLOSE_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,6 +146,8 @@ class Slot:
             if self._product is not None:
                 await self.read_state()
             await self.check()
+            if self._session is not None:
+                await self._session.look()
         except (ProductError, BrowserError) as exc:
             return exc
         return None
@@ -191,6 +195,91 @@ class Slot:
             await browser.close()
 
 
+@dataclass(eq=False)
+class _Shift:
+    """One Chromium's time of service."""
+
+    browser: Browser
+    born: float
+    served: int = 0
+    open: set[Session] = field(default_factory=set)
+
+
+class SteadyBrowser:
+    """A browser that is always there: launched anew after a crash, relieved when it has served for long.
+
+    A browser that is relieved ends once its last session is closed.
+    """
+
+    def __init__(self, *, max_sessions: int = 500, max_age_s: float = 3600.0):
+        """
+        Args:
+            max_sessions: A browser that has opened so many is relieved.
+            max_age_s: So is one that is older.
+        """
+        self.max_sessions = max_sessions
+        self.max_age_s = max_age_s
+        self._shift: _Shift | None = None
+        self._changing = asyncio.Lock()
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Launch the browser, unless it runs.
+
+        Raises:
+            BrowserError: It did not start.
+        """
+        await self._on_duty()
+
+    async def session(
+        self, *, base_url: str, viewport: tuple[int, int] = (1280, 720), grants: tuple[type, ...] = ()
+    ) -> Session:
+        """A fresh session of a browser that is alive.
+
+        Raises:
+            BrowserError: None could be had.
+        """
+        shift = await self._on_duty()
+        shift.served += 1
+        session = await shift.browser.session(base_url=base_url, viewport=viewport, grants=grants)
+        shift.open.add(session)
+        told = session.when_closed
+
+        def closed() -> None:
+            told()
+            shift.open.discard(session)
+            if shift is not self._shift and not shift.open:
+                self._end(shift)
+
+        session.when_closed = closed
+        return session
+
+    async def close(self) -> None:
+        """End all browsers that were started here."""
+        if self._shift is not None:
+            self._end(self._shift)
+            self._shift = None
+        await asyncio.gather(*self._leaving, return_exceptions=True)
+
+    async def _on_duty(self) -> _Shift:
+        async with self._changing:
+            old = self._shift
+            if old is not None and old.browser.alive and not self._is_over(old):
+                return old
+            self._shift = _Shift(await Browser.launch(), time.monotonic())
+            if old is not None and not (old.open and old.browser.alive):
+                self._end(old)
+            return self._shift
+
+    def _is_over(self, shift: _Shift) -> bool:
+        return shift.served >= self.max_sessions or time.monotonic() - shift.born >= self.max_age_s
+
+    def _end(self, shift: _Shift) -> None:
+        task = asyncio.create_task(shift.browser.close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
 async def within(seconds: float, error: type[UIGymError], doing: str, work: Awaitable[T]) -> T:
     """Wait for the work, but no longer than `seconds`; what goes wrong becomes `error`, unless it is uigym's own."""
     try:
@@ -208,7 +297,7 @@ async def _close_session(session: Session, before: asyncio.Task[None] | None) ->
     if before is not None:
         await before
     try:
-        async with asyncio.timeout(GRACE_S):
+        async with asyncio.timeout(_CLOSE_S):
             await session.close()
     except (UIGymError, TimeoutError) as exc:  # it goes with its browser
         _log.debug("a session did not close: %s", exc)
@@ -217,7 +306,7 @@ async def _close_session(session: Session, before: asyncio.Task[None] | None) ->
 async def _listens(base_url: str) -> bool:
     address = urlsplit(base_url)
     try:
-        async with asyncio.timeout(GRACE_S):
+        async with asyncio.timeout(_CLOSE_S):
             _, writer = await asyncio.open_connection(
                 address.hostname, address.port or {"https": 443}.get(address.scheme, 80)
             )
