@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,14 @@ import pytest
 
 from uigym.apps.desk import looks, seed
 from uigym.apps.desk.app import create_app
+from uigym.browser import Browser, Session
 from uigym.harness import Instance, Split
+from uigym.policy.scripted import OraclePolicy
+from uigym.product import Product
 from uigym.registry import load
-from uigym.types import Episode, State, Stop, Verdict
+from uigym.rollout import Request, rollout
+from uigym.testing import check_harness
+from uigym.types import Episode, Key, State, Stop, Type, Verdict
 
 DESK = load("desk")
 SEEDS = [split.seed(index) for split in Split for index in range(12)]
@@ -237,9 +243,6 @@ async def test_the_page_must_be_the_customers_own(tmp_path: Path) -> None:
 
 def test_answers_are_read_from_the_data_by_other_means(tmp_path: Path) -> None:
     """The oldest urgent ticket and the counts, found again by SQL."""
-    import sqlite3
-    from contextlib import closing
-
     for data_seed in SEEDS[:6]:
         path = tmp_path / "desk.db"
         seed.write(path, data_seed, {})
@@ -254,9 +257,64 @@ def test_answers_are_read_from_the_data_by_other_means(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-async def test_the_harness_is_sound() -> None:
-    """Every oracle solves its task in a real browser; doing nothing and doing anything do not."""
-    from uigym.testing import check_harness
+async def test_every_oracle_solves_its_task() -> None:
+    """In a real browser, in a look that training never sees, and within the steps that are expected."""
+    requests = [Request(task, Split.HELDOUT.seed(5)) for task in DESK.tasks]
+    async for finished in rollout(DESK, OraclePolicy(), requests, slots=3):
+        episode = finished.episode
+        assert episode.verdict is not None, episode.failure
+        assert episode.verdict.success, f"{episode.task}: {episode.verdict.reason}"
+        assert len(episode.steps) <= (DESK.tasks[episode.task].expected_steps or 0), episode.task
 
-    report = await check_harness(DESK, seeds=(11, Split.HELDOUT.seed(5)), slots=3)
+
+@pytest.mark.browser
+async def test_a_keyboard_is_enough() -> None:
+    """Search, open a ticket, choose from a menu, add a tag: by Tab, arrows and Enter, without a mouse."""
+    async with Product(DESK) as product:
+        before = await product.reset(4)
+        ticket = next(
+            row for row in before.tables["tickets"] if row["status"] == "open" and row["priority"] != "urgent"
+        )
+        browser = await Browser.launch()
+        try:
+            session = await browser.session(base_url=product.base_url, viewport=DESK.viewport)
+            await session.open("/")
+            await tab_to(session, "Search tickets")
+            await press(session, str(ticket["id"]), "Enter")
+            await tab_to(session, f"#{ticket['id']}")
+            await press(session, "Enter")
+            await tab_to(session, "Status: Open")
+            await press(session, "Enter", "End", "ArrowUp", "Enter")
+            await tab_to(session, "Priority:")
+            await press(session, "Enter", "ArrowDown", "Escape", "ArrowDown", "End", "Enter")
+            await tab_to(session, "New tag")
+            await press(session, "by keyboard", "Enter")
+        finally:
+            await browser.close()
+        after = await product.read_state()
+    changed = next(row for row in after.tables["tickets"] if row["id"] == ticket["id"])
+    assert changed == {**ticket, "status": "solved", "priority": "urgent"}
+    assert after.tables["ticket_tags"][-1]["tag"] == "by-keyboard"
+
+
+async def press(session: Session, *keys: str) -> None:
+    """Named keys are pressed, other texts are typed."""
+    named = ("Enter", "Tab", "Escape", "ArrowUp", "ArrowDown", "End")
+    for key in keys:
+        await session.step(Key(key) if key in named else Type(key))
+
+
+async def tab_to(session: Session, label: str) -> None:
+    for _ in range(80):
+        await press(session, "Tab")
+        shown = "(e => e.getAttribute('aria-label') || e.textContent.trim())(document.activeElement)"
+        if str(await session.page.evaluate(shown)).startswith(label):
+            return
+    pytest.fail(f"Tab does not come to {label!r}")
+
+
+@pytest.mark.browser
+async def test_the_harness_is_sound() -> None:
+    """Resets are equal, doing nothing and doing anything fail, verdicts stay: one task of each kind."""
+    report = await check_harness(DESK, ("open_customer", "oldest_urgent", "create_ticket"), seeds=(11,), slots=3)
     assert report.ok, "\n".join(f"{f.check} {f.task} {f.seed}: {f.detail}" for f in report.failed)
