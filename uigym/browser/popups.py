@@ -22,8 +22,8 @@ class Beside:
         self._events: list[Event] = []
         self.dialog: Dialog | None = None
         """Open until it is answered; only with the grant."""
-        self.opened = asyncio.Event()
-        """Set while a dialog is open."""
+        self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done while the page stands still: it crashed, or a dialog is open."""
         self.chooser: tuple[Tab, int] | None = None
         """The tab that opened a file chooser, and the DOM node that gets the file."""
         self.crashed = False
@@ -47,7 +47,7 @@ class Beside:
     def answered(self) -> Dialog | None:
         """The open dialog, which counts as closed from now on."""
         dialog, self.dialog = self.dialog, None
-        self.opened.clear()
+        self.stopped = asyncio.get_running_loop().create_future()
         return dialog
 
     async def _on_dialog(self, dialog: Dialog) -> None:
@@ -57,7 +57,7 @@ class Beside:
         self.add(Event("dialog", dialog.message))
         if self._keep_dialogs:
             self.dialog = dialog
-            self.opened.set()
+            self._stop()
         else:
             await _close(dialog, accept=dialog.type == "alert")
 
@@ -69,6 +69,11 @@ class Beside:
     def _on_crash(self, page: Page) -> None:
         self.crashed = True
         self.add(Event("crash", "the page crashed"))
+        self._stop()
+
+    def _stop(self) -> None:
+        if not self.stopped.done():
+            self.stopped.set_result(None)
 
 
 async def _close(dialog: Dialog, accept: bool) -> None:

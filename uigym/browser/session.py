@@ -95,7 +95,7 @@ class Session:
             BrowserError: The browser crashed or hung.
         """
         async with self._deadline(timeout_s, f"opening {path}"):
-            frame = await self._until_dialog(self._open(urljoin(self._base_url, path)))
+            frame = await self._until_stopped(self._open(urljoin(self._base_url, path)))
         self.when_opened()
         return frame
 
@@ -117,7 +117,7 @@ class Session:
         async with self._deadline(timeout_s + duration_s(action), f"a {type(action).__name__.lower()} action"):
             if isinstance(action, Dialog):
                 return await self._answer(action)
-            return await self._until_dialog(self._act(action))
+            return await self._until_stopped(self._act(action))
 
     async def look(self, timeout_s: float = 10.0) -> Frame:
         """Wait until the page has settled, and take a picture.
@@ -128,7 +128,7 @@ class Session:
         async with self._deadline(timeout_s, "looking"):
             if self._beside.dialog is not None:
                 return Frame(self._png, True, self._beside.take())
-            return await self._until_dialog(self._see())
+            return await self._until_stopped(self._see())
 
     async def close(self) -> None:
         """End the context with all its pages, storage and downloads. Harmless when called twice."""
@@ -147,7 +147,10 @@ class Session:
         error = await self._shown.settler.navigate(url)
         if error:
             raise ProductError(f"{url} could not be opened: {error}")
-        return await self._see()
+        frame = await self._see()
+        if frame.settled:  # Chromium refuses it while a page loads
+            await self._shown.send("Page.resetNavigationHistory", {})  # no way back to the empty page before
+        return frame
 
     async def _act(self, action: Action) -> Frame:
         match action:
@@ -176,22 +179,21 @@ class Session:
         assert dialog is not None
         self._work = None
         await (dialog.accept(answer.text) if answer.accept else dialog.dismiss())
-        return await self._until_dialog(work or self._see())
+        return await self._until_stopped(work or self._see())
 
-    async def _until_dialog(self, act: Coroutine[Any, Any, Frame] | asyncio.Task[Frame]) -> Frame:
+    async def _until_stopped(self, act: Coroutine[Any, Any, Frame] | asyncio.Task[Frame]) -> Frame:
         """The act's frame; the last picture if a dialog, which stops the page, opens before it is done."""
-        if Dialog not in self._grants:
-            return await act
         work = act if isinstance(act, asyncio.Task) else asyncio.create_task(act)
-        opened = asyncio.create_task(self._beside.opened.wait())
         try:
-            await asyncio.wait({work, opened}, return_when=asyncio.FIRST_COMPLETED)
+            waiting: set[asyncio.Future[Any]] = {work, self._beside.stopped}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return await work
+                return work.result()
+            if self._beside.dialog is None:
+                raise BrowserError("the page crashed")
             self._work = work
             return Frame(self._png, True, self._beside.take())
         finally:
-            opened.cancel()
             if not work.done() and self._work is not work:
                 work.cancel()
 
@@ -205,8 +207,8 @@ class Session:
         except TimeoutError as exc:
             self._failure = f"the page hung: {doing} at {self.url} did not end within {seconds:g} s"
             raise BrowserError(self._failure) from exc
-        except Error as exc:
-            what = "the page crashed" if self._beside.crashed else exc.message.splitlines()[0]
+        except (Error, BrowserError) as exc:
+            what = "the page crashed" if self._beside.crashed else str(exc).splitlines()[0]
             self._failure = f"during {doing} at {self.url}: {what}"
             raise BrowserError(self._failure) from exc
 
