@@ -124,7 +124,8 @@ def _amount(text: str) -> tuple[Decimal, str] | None:
         return None
     value = Decimal(match["digits"].replace(",", "") + (match["fraction"] or ""))
     sign = match["before"] or match["after"] or ""
-    return (-value if match["minus"] or match["minus2"] else value), _SIGNS.get(sign, "")
+    negative = bool(match["minus"] or match["minus2"])  # a plain minus would round to 28 digits
+    return (value.copy_negate() if negative else value), _SIGNS.get(sign, "")
 
 
 def _money(text: str) -> tuple[Decimal, str] | None:

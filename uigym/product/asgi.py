@@ -197,9 +197,10 @@ def _warm_loop() -> asyncio.AbstractEventLoop:
 
 def _serve_forever(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    while threading.main_thread().is_alive():
+    exit_watch = loop.create_task(_until_exit())
+    while not exit_watch.done():
         try:
-            loop.run_until_complete(_until_exit())
+            loop.run_until_complete(exit_watch)
         except (SystemExit, KeyboardInterrupt):  # raised by a task of one app; it must not end the others
             continue
 
