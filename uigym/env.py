@@ -268,12 +268,9 @@ class Env:
     async def _begin(self, draft: _Draft) -> Observation:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
-        draft.before = await self._slot.prepare(draft.seed)
+        draft.before, frame = await self._slot.begin(draft.seed)
         draft.instance = draft.task.instance(draft.seed, draft.before)
         draft.params = _plain(draft.instance)
-        opening = self.session.open(self.harness.home)
-        limit = self.limits.reset_s
-        frame = await within(limit, BrowserError, f"opening {self.harness.home}", opening)
         draft.started = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from uigym.browser import Browser, Session
+from uigym.browser import Browser, Frame, Session
 from uigym.errors import BrowserError, ProductError, UIGymError
 from uigym.harness import Harness
 from uigym.product import Product
@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 GRACE_S = 30.0
 """The browser and the product keep their own deadlines; this much later they are no longer waited for."""
 _CLOSE_S = 5.0
+_RESETS = 3
+"""How often a reset is done over because something wrote into the product meanwhile."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +75,7 @@ class Slot:
         self._owns_product = product is None
         self._session: Session | None = None
         self._retiring: asyncio.Task[None] | None = None
+        self._restless = False
 
     @property
     def session(self) -> Session:
@@ -102,12 +105,29 @@ class Slot:
             await self._close_browser()
             self._own_browser = await Browser.launch()
 
-    async def prepare(self, seed: int) -> State:
-        """The product reset, a fresh session open; the old page is gone before the new data come.
+    async def begin(self, seed: int) -> tuple[State, Frame]:
+        """The product with a seed's data, and a fresh session that shows its first page.
+
+        The old page is gone before the new data come; yet a request that it sent may still be at work in the product.
+        So the data are read again once the first page is open, and where they have changed all is done over. A product
+        whose data still change after that does it by itself; it is not looked at again.
 
         Raises:
             ProductError, BrowserError: One of them failed.
         """
+        home = self.harness.home
+        for _ in range(_RESETS):
+            self.retire()
+            state = await self._prepare(seed)
+            opening = self.session.open(home)
+            frame = await within(self.limits.reset_s, BrowserError, f"opening {home}", opening)
+            if self._restless or await self.read_state() == state:
+                return state, frame
+        self._restless = True
+        _log.info("the data of %s change when its first page is opened", self.harness.name)
+        return state, frame
+
+    async def _prepare(self, seed: int) -> State:
         opening = asyncio.create_task(self._open_session())
         doing = f"resetting {self.harness.name} to seed {seed}"
         try:
