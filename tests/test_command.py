@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uigym.errors import HarnessError, ProductError
@@ -221,6 +221,7 @@ async def test_large_output_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert (product.scratch / "output.log").stat().st_size == 0
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1))
 def test_any_folder_name_is_one_argument(name: str) -> None:
     _, arguments = words("serve --db '{workdir}/my shop.db' --port {port}", 80, Path("/tmp") / name)

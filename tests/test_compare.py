@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uigym.compare import number, same, words
@@ -58,6 +58,7 @@ def test_texts_that_are_no_number(text: str) -> None:
     assert number(text) is None
 
 
+@settings(deadline=None)
 @given(st.decimals(-(10**9), 10**9, places=2))
 def test_an_amount_is_itself_however_it_is_written(amount: Decimal) -> None:
     minus = "-" if amount < 0 else ""
@@ -65,11 +66,13 @@ def test_an_amount_is_itself_however_it_is_written(amount: Decimal) -> None:
         assert number(text) == amount and same(amount, text)
 
 
+@settings(deadline=None)
 @given(st.integers(), st.integers())
 def test_numbers_are_same_exactly_if_equal(a: int, b: int) -> None:
     assert same(a, b) is same(a, str(b)) is (a == b)
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_texts_are_same_exactly_if_their_words_are(a: str, b: str) -> None:
     if number(a) is None or number(b) is None:

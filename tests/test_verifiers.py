@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uigym.errors import VerifierError
@@ -459,6 +459,7 @@ ROWS = st.lists(
 ).map(tuple)
 
 
+@settings(deadline=None)
 @given(ROWS, ROWS)
 def test_unchanged_holds_exactly_if_the_rows_are_the_same(before: tuple[Row, ...], done: tuple[Row, ...]) -> None:
     verdict = unchanged()(episode(State({"t": done}), State({"t": before})))
@@ -467,6 +468,7 @@ def test_unchanged_holds_exactly_if_the_rows_are_the_same(before: tuple[Row, ...
     assert len(verdict.side_effects) == len(changed_ids)
 
 
+@settings(deadline=None)
 @given(ROWS, ROWS)
 def test_added_holds_exactly_if_one_fitting_row_is_new(before: tuple[Row, ...], done: tuple[Row, ...]) -> None:
     before, done = (*before, {"id": 9, "v": "c"}), (*done, {"id": 9, "v": "c"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uigym.errors import VerifierError
@@ -66,6 +66,7 @@ def test_table(verifier: Verifier, success: bool, score: float) -> None:
     assert math.isclose(verdict.score, score)
 
 
+@settings(deadline=None)
 @given(MANY)
 def test_success_is_that_of_the_parts(verdicts: Sequence[Verdict]) -> None:
     parts = [fixed(verdict) for verdict in verdicts]
@@ -76,6 +77,7 @@ def test_success_is_that_of_the_parts(verdicts: Sequence[Verdict]) -> None:
     assert run(not_(all_of(*parts))).success is not every
 
 
+@settings(deadline=None)
 @given(MANY)
 def test_scores_stay_in_range_and_success_means_one(verdicts: Sequence[Verdict]) -> None:
     parts = [fixed(verdict) for verdict in verdicts]
@@ -86,11 +88,13 @@ def test_scores_stay_in_range_and_success_means_one(verdicts: Sequence[Verdict])
         assert bool(verdict.reason) is not verdict.success
 
 
+@settings(deadline=None)
 @given(MANY)
 def test_a_zero_part_leaves_nothing(verdicts: Sequence[Verdict]) -> None:
     assert run(all_of(*map(fixed, verdicts), NO)).score == 0.0
 
 
+@settings(deadline=None)
 @given(MANY)
 def test_all_parts_and_side_effects_survive(verdicts: Sequence[Verdict]) -> None:
     verdict = run(all_of(*map(fixed, verdicts)))
@@ -99,6 +103,7 @@ def test_all_parts_and_side_effects_survive(verdicts: Sequence[Verdict]) -> None
     assert len(set(verdict.side_effects)) == len(verdict.side_effects)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(1e-3, 1e3), PARTS), min_size=1, max_size=5), st.floats(1e-3, 1e3))
 def test_only_the_ratio_of_weights_counts(parts: list[tuple[float, Verdict]], factor: float) -> None:
     one = run(weighted(*((weight, fixed(v)) for weight, v in parts)))

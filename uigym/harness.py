@@ -68,6 +68,10 @@ class Looks:
     heldout: tuple[str, ...] = ()
     """Seen only by held-out seeds; empty means that those use the others."""
 
+    def __post_init__(self) -> None:
+        if not self.train:
+            raise HarnessError("Looks() needs at least one value that seeds of the training split see")
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:
@@ -137,15 +141,17 @@ class Task:
             except HarnessError as exc:
                 raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
             except Exception as exc:
-                raise HarnessError(
-                    f"task {self.id}, seed {seed}, parameter {name!r}: {type(exc).__name__}: {exc}"
-                ) from exc
+                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {_described(exc)}") from exc
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
-        instruction = rng.choice(spoken).format(**params)
+        wording = rng.choice(spoken)
+        try:
+            instruction = wording.format(**params)
+        except (LookupError, ValueError, TypeError, AttributeError) as exc:
+            raise HarnessError(f"task {self.id}: cannot say {wording!r} with {params}: {_described(exc)}") from exc
         try:
             verifier = self.function(**params)
         except Exception as exc:
-            raise HarnessError(f"task {self.id}, seed {seed}: its function raised {type(exc).__name__}: {exc}") from exc
+            raise HarnessError(f"task {self.id}, seed {seed}: its function raised {_described(exc)}") from exc
         if not callable(verifier):
             raise HarnessError(f"task {self.id}: its function must return a verifier, not {verifier!r}")
         return Instance(self, seed, params, instruction, verifier)
@@ -262,6 +268,10 @@ class Harness:
             part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
             for part, looks in self.looks.items()
         }
+
+
+def _described(exc: Exception) -> str:
+    return f"{type(exc).__name__}: {exc}"
 
 
 def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:

@@ -207,13 +207,14 @@ def action_from_json(record: Mapping[str, Any]) -> Action:
         ValueError: The object names no action, or has a field that the action does not have.
     """
     fields = {k: _as_tuples(v) for k, v in record.items() if k != "action"}
-    cls = _ACTIONS.get(record.get("action", ""))
+    name = record.get("action")
+    cls = _ACTIONS.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise ValueError(f"no action {record.get('action')!r}; expected one of {', '.join(sorted(_ACTIONS))}")
+        raise ValueError(f"no action {name!r}; expected one of {', '.join(sorted(_ACTIONS))}")
     try:
         return cls(**fields)
     except TypeError as exc:
-        raise ValueError(f"a {record['action']} action cannot have the fields {sorted(fields)}: {exc}") from exc
+        raise ValueError(f"a {name} action cannot have the fields {sorted(fields)}: {exc}") from exc
 
 
 def _as_tuples(value: Any) -> Any:
