@@ -14,12 +14,12 @@ from uigym.cli.terminal import INTERRUPTED, Interrupts, report, say
 
 OVERVIEW = """A web product as a gym: screenshots in, mouse and keyboard out, rewards from the product's own data.
 
+\b
 Start here:
-
   uigym list                                    the products and tasks that are there
   uigym check kiosk                             prove that a harness is sound
-  uigym run kiosk --policy oracle --seeds 0:3   watch the scripted solution work
-  uigym quickstart                              train a small model on the kiosk, on this machine
+  uigym run kiosk --policy oracle --seeds 0:3   let the scripted solution play
+  uigym quickstart                              train a small model on it, on this machine
 
 Your own product is a file: uigym check ./crm.py. The guide: docs/first-harness.md.
 """

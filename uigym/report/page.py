@@ -60,6 +60,24 @@ def write_report(summary: Mapping[str, Any], out: Path, clips: Sequence[Clip] = 
 
 def render(summary: Mapping[str, Any], clips: Sequence[Clip] = ()) -> str:
     """The page as text."""
+    return _page(
+        "page.html.jinja",
+        run=summary,
+        intervals=intervals(interval_rows(summary)),
+        curves=curves(summary),
+        tasks=task_rows(summary),
+        phases=list(summary["phases"].items()),
+        phase_bar=shares(list(summary["phases"].items())),
+        clips=[(clip, frames(clip)) for clip in clips],
+    )
+
+
+def render_clips(clips: Sequence[Clip]) -> str:
+    """A page with nothing but the strips of some episodes and what the verifier says of each."""
+    return _page("clips.html.jinja", clips=[(clip, frames(clip)) for clip in clips])
+
+
+def _page(template: str, **values: Any) -> str:
     pages = Environment(
         loader=PackageLoader("uigym.report", "."),
         autoescape=True,
@@ -68,17 +86,8 @@ def render(summary: Mapping[str, Any], clips: Sequence[Clip] = ()) -> str:
         lstrip_blocks=True,
     )
     pages.filters.update(percent=percent, duration=duration, thousands="{:,}".format, signed=signed)
-    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-    return pages.get_template("page.html.jinja").render(
-        run=summary,
-        style=Markup(style),
-        intervals=intervals(interval_rows(summary)),
-        curves=curves(summary),
-        tasks=task_rows(summary),
-        phases=list(summary["phases"].items()),
-        phase_bar=shares(list(summary["phases"].items())),
-        clips=[(clip, frames(clip)) for clip in clips],
-    )
+    style = Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
+    return pages.get_template(template).render(style=style, **values)
 
 
 def duration(seconds: float) -> str:
