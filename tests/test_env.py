@@ -251,7 +251,7 @@ def served() -> Harness:
 async def kill_product(env: Env) -> None:
     """Kill it, and wait until the system has taken its port away."""
     os.kill(int((env.product.workdir / "pid").read_text()), signal.SIGKILL)
-    while await _listens(env.product.base_url):
+    while await _listens(env.product.base_url):  # noqa: ASYNC110  the kernel has no event for it
         await asyncio.sleep(0.01)
 
 

@@ -29,7 +29,7 @@ HEAD = """<!doctype html><meta charset=utf-8><style>
 body { font: 14px "Liberation Sans", sans-serif; margin: 6px; background: %s } button, input, select { font: inherit }
 </style><script>
 const post = (path, body) => fetch(path, {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
-const set = (key, value) => post("/set", {key, value: String(value)});
+window.set = (key, value) => post("/set", {key, value: String(value)});
 </script>"""
 
 NOTES = """<input id=text aria-label=Text style="width: 120px"> <button onclick="add()">Add</button>

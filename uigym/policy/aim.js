@@ -72,12 +72,12 @@
   const nearest = (points, x, y) =>
     points.sort((a, b) => Math.hypot(a[0] - x, a[1] - y) - Math.hypot(b[0] - x, b[1] - y))[0];
 
-  // How the wheel would bring the point to the middle of a scroller; `far` only if it is outside of it now.
-  const turn = (node, far) => {
+  // How the wheel would bring a point to the middle of a scroller; `far` only if it is outside of it now.
+  const turn = (node, goal, far) => {
     const box = boxOf(node);
     if (box.right - box.left < 4 || box.bottom - box.top < 4) return null;
     for (const axis of ["y", "x"]) {
-      const [low, high, value] = axis === "y" ? [box.top, box.bottom, point[1]] : [box.left, box.right, point[0]];
+      const [low, high, value] = axis === "y" ? [box.top, box.bottom, goal[1]] : [box.left, box.right, goal[0]];
       const delta = value - (low + high) / 2;
       const sign = Math.sign(delta);
       if ((far && value >= low && value < high) || Math.abs(delta) < 4 || !scrolls(node, axis)) continue;
@@ -89,17 +89,27 @@
       };
       const middle = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
       const [x, y] = nearest(grid(box, takes), ...middle) || middle;
-      return result("scroll", { x, y, dx: axis === "x" ? sign * distance : 0, dy: axis === "y" ? sign * distance : 0, at: point[axis === "y" ? 1 : 0] });
+      return result("scroll", { x, y, dx: axis === "x" ? sign * distance : 0, dy: axis === "y" ? sign * distance : 0, at: goal[axis === "y" ? 1 : 0] });
     }
     return null;
   };
   const scrollers = [];
   for (let n = parentOf(target); n; n = parentOf(n)) if (n !== root && n !== document.body) scrollers.push(n);
   scrollers.push(root);
-  for (const node of scrollers) {
-    const move = turn(node, true);
-    if (move) return move;
-  }
+  // From the innermost out: what an outer one must show is the inner one, where the point is out of that one's sight.
+  const moves = (far) => {
+    let goal = point;
+    for (const node of scrollers) {
+      const move = turn(node, goal, far);
+      if (move) return move;
+      const box = node.getBoundingClientRect();
+      if (node !== root && (scrolls(node, "x") || scrolls(node, "y")))
+        goal = [Math.min(Math.max(goal[0], box.left), box.right), Math.min(Math.max(goal[1], box.top), box.bottom)];
+    }
+    return null;
+  };
+  const move = moves(true);
+  if (move) return move;
   if (!wanted) {
     const seen = grid(rect, hits);
     if (seen.length) {
@@ -108,10 +118,8 @@
       return result("point", { x, y });
     }
   }
-  for (const node of scrollers) {
-    const move = turn(node, false); // under a sticky header, say
-    if (move) return move;
-  }
+  const aside = moves(false); // from under a sticky header, say
+  if (aside) return aside;
   const above = inView(...point) ? at(...point) : null;
   return result("covered", { by: above ? named(above) : "the edge of the viewport" });
 }

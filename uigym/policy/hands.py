@@ -233,7 +233,7 @@ class LocatorByHand(ByHand):
         while True:
             found = await self._find(position)
             if found["kind"] == "point" and not waited:
-                return await self._on_page(found)
+                return found["x"], found["y"]
             if found["kind"] == "point":  # the policy must see what it is about to act on
                 await self._hands.take(Wait(0.1))
                 waited = False
@@ -241,8 +241,7 @@ class LocatorByHand(ByHand):
                 if turns == _MAX_TURNS or found == last:
                     raise HarnessError(f"{self!r} cannot be scrolled into view by the wheel")
                 turns, last = turns + 1, found
-                x, y = await self._on_page(found)
-                await self._hands.take(Scroll(x, y, found["dx"], found["dy"]))
+                await self._hands.take(Scroll(found["x"], found["y"], found["dx"], found["dy"]))
             elif time.monotonic() > deadline:
                 raise HarnessError(f"{self!r} {_WHY[found['kind']].format(**found)} after waiting {WAIT_S:g} s")
             else:
@@ -250,18 +249,20 @@ class LocatorByHand(ByHand):
                 await asyncio.sleep(_POLL_S)
 
     async def _find(self, position: Mapping[str, float] | None) -> dict[str, Any]:
+        """What `aim.js` says, in the page's coordinates."""
         if not await self._real.count():
             return {"kind": "absent"}
-        return await self._real.evaluate(_AIM, dict(position) if position else None, timeout=1000)
-
-    async def _on_page(self, found: dict[str, Any]) -> tuple[float, float]:
-        """From the element's frame to the page."""
-        if not found["framed"]:
-            return found["x"], found["y"]
-        box = await self._real.bounding_box()
-        if box is None:
-            raise HarnessError(f"{self!r} vanished while it was aimed at")
-        return box["x"] + found["x"] - found["left"], box["y"] + found["y"] - found["top"]
+        found = await self._real.evaluate(_AIM, dict(position) if position else None, timeout=1000)
+        if "x" not in found or not found["framed"]:
+            return found
+        box, handle = await self._real.bounding_box(), await self._real.element_handle()
+        frame = await (await handle.owner_frame()).frame_element()
+        around = await frame.bounding_box()
+        if box is None or around is None:
+            return {"kind": "hidden"}
+        x, y = box["x"] + found["x"] - found["left"], box["y"] + found["y"] - found["top"]
+        outside = await frame.evaluate(_AIM, {"x": x - around["x"], "y": y - around["y"]})  # is that spot in sight?
+        return {**found, "x": x, "y": y} if outside["kind"] == "point" else outside
 
 
 class PageByHand(ByHand):
