@@ -154,9 +154,9 @@ def marks(action: Action, width: int, height: int) -> Markup:
 
 
 def _ring(x: float, y: float, width: int) -> str:
-    size = width / 26
+    size = max(width / 20, 12)
     return (
         f'<circle class="halo" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>'
         f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>'
-        f'<circle class="core" cx="{x:.1f}" cy="{y:.1f}" r="{size / 4:.1f}"/>'
+        f'<circle class="core" cx="{x:.1f}" cy="{y:.1f}" r="{size / 6:.1f}"/>'
     )
