@@ -1,0 +1,317 @@
+"""Teach the tiny model to read and click, from nothing, on generic synthetic pages.
+
+    python -m uigym.models.tiny.pretrain --out DIR --minutes 30
+
+Workers draw pages in Chromium while the trainer learns: each row is a picture with several lessons about it, and,
+in training only, a probe that names the characters under every picture token. Runs on a GPU or on a CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import multiprocessing as mp
+import random
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from uigym.models.forward import SharedPrefix
+from uigym.models.optim import make_optimizers
+from uigym.models.prompt import Prompts
+from uigym.models.tiny.build import PATCH_PX, make_config, make_model, make_tokenizer, save
+from uigym.models.tiny.lessons import make_lessons
+from uigym.models.tiny.pages import HEIGHT, WIDTH, make_page
+from uigym.models.tiny.render import SHEET, Easel
+
+LESSONS = 16
+"""Made for a page; each visit to the page takes some of them."""
+CHARACTERS = 94
+"""Printable ASCII without the space: what the probe names."""
+MAX_CHARS = 256
+HELDOUT = 10**6
+"""Seeds of the pages that are only tested on begin here."""
+
+
+# --- pages ---------------------------------------------------------------------------------------------------
+
+
+def take(queue: Any, workers: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The next sheet of pages.
+
+    Raises:
+        RuntimeError: A worker died.
+    """
+    while True:
+        try:
+            return queue.get(timeout=5)  # type: ignore[no-any-return]
+        except Empty:
+            if dead := [w for w in workers if w.exitcode]:
+                raise RuntimeError(f"a process that draws pages ended with code {dead[0].exitcode}") from None
+
+
+def _sheet(
+    easel: Easel, loop: asyncio.AbstractEventLoop, rng: random.Random, prompts: Prompts
+) -> list[tuple[Any, ...]]:
+    pages = [make_page(rng) for _ in range(SHEET[0] * SHEET[1])]
+    drawn = loop.run_until_complete(easel.draw([p.markup for p in pages]))
+    out = []
+    for page, picture in zip(pages, drawn, strict=True):
+        lessons = make_lessons(rng, picture, page.facts, LESSONS)
+        encoded = [(prompts.prompt(x.instruction, x.past), prompts.reply(x.action)) for x in lessons]
+        if encoded:
+            out.append((picture.image, encoded, characters(picture.chars)))
+    return out
+
+
+def characters(chars: np.ndarray) -> np.ndarray:
+    """int16 [MAX_CHARS]: token index * 94 + character, for every visible character; -1 fills up."""
+    inside = (chars[:, 1] >= 0) & (chars[:, 1] < WIDTH) & (chars[:, 2] >= 0) & (chars[:, 2] < HEIGHT)
+    chars = chars[inside]
+    cell = (chars[:, 2] // PATCH_PX) * (WIDTH // PATCH_PX) + chars[:, 1] // PATCH_PX
+    found = (cell * CHARACTERS + chars[:, 0] - 33)[:MAX_CHARS]
+    return np.pad(found, (0, MAX_CHARS - len(found)), constant_values=-1).astype(np.int16)
+
+
+def draw_pages(seed: int, queue: Any, stop: Any) -> None:
+    """Worker process: draw sheets of pages until told to stop."""
+    loop = asyncio.new_event_loop()
+    easel = Easel()
+    loop.run_until_complete(easel.__aenter__())
+    rng, prompts = random.Random(seed), Prompts(make_tokenizer())
+    try:
+        while not stop.is_set():
+            queue.put(_sheet(easel, loop, rng, prompts))
+    finally:
+        loop.run_until_complete(easel.__aexit__())
+        queue.cancel_join_thread()
+
+
+class Pool:
+    """The latest pages, on the trainer's device."""
+
+    def __init__(self, capacity: int, device: torch.device):
+        self.images = torch.empty(capacity, HEIGHT, WIDTH, 3, dtype=torch.uint8, device=device)
+        self.chars = torch.full((capacity, MAX_CHARS), -1, dtype=torch.int16, device=device)
+        self.lessons: list[Any] = [None] * capacity
+        self.drawn = 0
+
+    def add(self, sheet: list[tuple[Any, ...]]) -> None:
+        """Take in a sheet of pages in place of the oldest ones."""
+        at = [(self.drawn + i) % len(self.lessons) for i in range(len(sheet))]
+        self.images[at] = torch.from_numpy(np.stack([s[0] for s in sheet])).to(self.images.device)
+        self.chars[at] = torch.from_numpy(np.stack([s[2] for s in sheet])).to(self.chars.device)
+        for i, (_, lessons, _) in zip(at, sheet, strict=True):
+            self.lessons[i] = lessons
+        self.drawn += len(sheet)
+
+    @property
+    def size(self) -> int:
+        """How many pages there are."""
+        return min(self.drawn, len(self.lessons))
+
+
+# --- learning ------------------------------------------------------------------------------------------------
+
+
+def lesson_loss(shared: SharedPrefix, features: Any, rows: Sequence[Sequence[tuple[list[int], list[int]]]]) -> Tensor:
+    """Mean negative log-likelihood of the replies' tokens."""
+    hidden, spans = shared.hidden(features, [[p + r for p, r in row] for row in rows])
+    flat = [lesson for row in rows for lesson in row]
+    b, at, target = [], [], []
+    for row, start, (prompt, reply) in zip(spans.row.tolist(), spans.start.tolist(), flat, strict=True):
+        first = start + len(prompt) - 1
+        b += [row] * len(reply)
+        at += range(first, first + len(reply))
+        target += reply
+    logits = shared.logits(hidden[torch.tensor(b, device=hidden.device), torch.tensor(at, device=hidden.device)])
+    return F.cross_entropy(logits, torch.tensor(target, device=hidden.device))
+
+
+def probe_loss(probe: nn.Linear, features: Tensor, chars: Tensor) -> Tensor:
+    """How badly the picture tokens tell which characters lie under them."""
+    target = torch.zeros(len(features), features.shape[1] * CHARACTERS + 1, device=features.device)
+    nowhere = features.shape[1] * CHARACTERS
+    index = torch.where(chars < 0, nowhere, chars.long()).clamp(0, nowhere)
+    target.scatter_(1, index, 1.0)
+    target = target[:, :-1].view(*features.shape[:2], CHARACTERS)
+    loss = F.binary_cross_entropy_with_logits(probe(features).float(), target, reduction="none").sum(-1)
+    weight = torch.where(target.sum(-1) > 0, 1.0, 0.2)
+    return (loss * weight).sum() / weight.sum()
+
+
+@torch.no_grad()
+def examine(shared: SharedPrefix, prompts: Prompts, sheets: list[list[tuple[Any, ...]]]) -> dict[str, float]:
+    """Share of right next actions on pages never trained on, by verb; a click may be one cell off."""
+    right: dict[str, list[bool]] = {}
+    for sheet in sheets:
+        images = torch.from_numpy(np.stack([s[0] for s in sheet]))
+        features = shared.features(shared.pixels(images))
+        pairs = [(i, p, r) for i, (_, lessons, _) in enumerate(sheet) for p, r in lessons[:6]]
+        prefixes = shared.prefill(features)[[i for i, _, _ in pairs]]
+        got = shared.sample(prefixes, [p for _, p, _ in pairs], max_tokens=20, temperature=0, banned=prompts.banned)
+        for (_, _, wanted), ids in zip(pairs, got.ids, strict=True):
+            want, have = prompts.read(wanted), prompts.read(ids)
+            right.setdefault(want[1 : want.index(">")], []).append(_alike(want, have))
+    scores = {verb: round(sum(v) / len(v), 3) for verb, v in sorted(right.items())}
+    return {**scores, "all": round(sum(map(sum, right.values())) / sum(map(len, right.values())), 3)}
+
+
+def _alike(want: str, have: str) -> bool:
+    if not want.startswith("<click>"):
+        return want == have
+    a, b = (
+        [int(n[1:].rstrip(">")) for n in t.split("<")[2:]] if t.startswith("<click>") and t.count("<") == 3 else []
+        for t in (want, have)
+    )
+    return len(a) == len(b) == 2 and abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1
+
+
+def schedule(share: float, step: int) -> float:
+    """Learning rate factor: warm-up over 100 steps, then a cosine down to a fiftieth."""
+    return min(1.0, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
+
+
+def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any], init: str = "") -> None:
+    """Learn from the pool for some minutes and write the checkpoint."""
+    device, tokenizer = pool.images.device, make_tokenizer()
+    model = make_model(make_config(tokenizer)).to(device)
+    if init:
+        from safetensors.torch import load_file
+
+        model.load_state_dict({k: v.float() for k, v in load_file(f"{init}/model.safetensors").items()})
+    probe = nn.Linear(model.config.text_config.hidden_size, CHARACTERS).to(device)
+    nn.init.constant_(probe.bias, -4.0)
+    model.probe = probe
+    shared, prompts = SharedPrefix(model, HEIGHT, WIDTH), Prompts(tokenizer)
+    optimizers = make_optimizers(model, matrix_lr=0.01 * (0.4 if init else 1), other_lr=2e-3 * (0.4 if init else 1))
+    bases = [[g["lr"] for g in o.param_groups] for o in optimizers]
+    begun, step, said, average = time.monotonic(), 0, 0.0, {}
+    rng = random.Random(0)
+    while (spent := time.monotonic() - begun) < minutes * 60:
+        for optimizer, base in zip(optimizers, bases, strict=True):
+            for group, lr in zip(optimizer.param_groups, base, strict=True):
+                group["lr"] = lr * schedule(spent / (minutes * 60), step)
+        at = [rng.randrange(pool.size) for _ in range(batch)]
+        rows = [rng.sample(pool.lessons[i], min(6, len(pool.lessons[i]))) for i in at]
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            features = shared.features(shared.pixels(pool.images[at]))
+            losses = {
+                "lessons": lesson_loss(shared, features, rows),
+                "probe": probe_loss(probe, features[0], pool.chars[at]),
+            }
+        for optimizer in optimizers:
+            optimizer.zero_grad(set_to_none=True)
+        (losses["lessons"] + 0.2 * losses["probe"]).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+        step += 1
+        for name, loss in losses.items():
+            average[name] = 0.98 * average.get(name, loss.detach()) + 0.02 * loss.detach()
+        if spent - said > 30:
+            said = spent
+            report(
+                out,
+                model,
+                tokenizer,
+                shared,
+                prompts,
+                heldout,
+                {
+                    "step": step,
+                    "s": round(spent),
+                    "drawn": pool.drawn,
+                    **{k: round(float(v), 4) for k, v in average.items()},
+                },
+            )
+    report(
+        out,
+        model,
+        tokenizer,
+        shared,
+        prompts,
+        heldout,
+        {"step": step, "s": round(spent), "drawn": pool.drawn, "final": True},
+    )
+
+
+def report(
+    out: Path,
+    model: Any,
+    tokenizer: Any,
+    shared: SharedPrefix,
+    prompts: Prompts,
+    heldout: list[Any],
+    row: dict[str, Any],
+) -> None:
+    """Save the checkpoint, without the probe, and say how it does."""
+    probe, model.probe = model.probe, None
+    del model.probe
+    copy = make_model(model.config)
+    copy.load_state_dict({k: v.detach().cpu() for k, v in model.state_dict().items()})
+    save(copy, tokenizer, out)
+    model.eval()
+    row.update(examine(shared, prompts, heldout))
+    model.train()
+    model.probe = probe
+    with (out / "log.jsonl").open("a") as log:
+        log.write(json.dumps(row) + "\n")
+    print(json.dumps(row), flush=True)  # noqa: T201
+
+
+def main() -> None:
+    """Command line: start the workers, fill the pool, learn, stop the workers."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--workers", type=int, default=1, help="Chromiums that draw pages")
+    parser.add_argument("--batch", type=int, default=16, help="pictures a step")
+    parser.add_argument("--capacity", type=int, default=4000, help="pages kept in memory, 250 kB each")
+    parser.add_argument("--init", default="", help="checkpoint to go on from")
+    options = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    context = mp.get_context("spawn")
+    queue, stop = context.Queue(maxsize=4 * options.workers), context.Event()
+    seed = random.SystemRandom().randrange(1000) * 1000 if options.init else 0
+    workers = [
+        context.Process(target=draw_pages, args=(seed + i, queue, stop), daemon=True) for i in range(options.workers)
+    ]
+    test_stop, test_queue = context.Event(), context.Queue(maxsize=2)
+    tester = context.Process(target=draw_pages, args=(HELDOUT, test_queue, test_stop), daemon=True)
+    for worker in (*workers, tester):
+        worker.start()
+    heldout = [take(test_queue, [tester]) for _ in range(12 if device.type == "cuda" else 4)]
+    test_stop.set()
+    pool = Pool(options.capacity, device)
+    while pool.size < min(options.capacity, 40 * options.batch):
+        pool.add(take(queue, workers))
+
+    def fill() -> None:
+        while not stop.is_set():
+            pool.add(take(queue, workers))
+
+    threading.Thread(target=fill, daemon=True).start()
+    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        train(pool, options.minutes, options.batch, options.out, heldout, options.init)
+    finally:
+        stop.set()
+        for worker in (*workers, tester):
+            worker.terminate()
+
+
+if __name__ == "__main__":
+    main()

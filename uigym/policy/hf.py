@@ -1,0 +1,223 @@
+"""A vision-language checkpoint as a policy, sampled with transformers in this process.
+
+Token in, token out: the text comes from the sampled ids, never the other way round, and each decision carries the
+ids and log-probabilities that it was sampled with. Calls that are waiting at the same time are answered as one
+batch; pictures that have been seen under the current weights are not computed again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uigym.errors import ConfigError, MissingExtra, PolicyError
+
+try:
+    import numpy as np
+    import torch
+    from PIL import Image
+    from transformers import AutoTokenizer, Qwen3VLForConditionalGeneration
+    from transformers.utils import logging as transformers_logging
+except ImportError as exc:
+    raise MissingExtra(f"a model policy needs torch and transformers; {exc.name}", "train") from exc
+
+from uigym.models.forward import SharedPrefix
+from uigym.models.prompt import Prompts
+from uigym.models.tiny import tiny_checkpoint
+from uigym.policy.codecs import tiny
+from uigym.train.rows import Row
+from uigym.types import Decision, History, Invalid, Observation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+transformers_logging.disable_progress_bar()
+_CACHED_PICTURES = 96
+"""Pictures whose keys and values are kept; about 2 MB each for the tiny model."""
+
+
+def picture_size(width: int, height: int, *, cell: int = 16, max_pixels: int = 320 * 256) -> tuple[int, int]:
+    """Width and height, px, at which a viewport is shown to the model: multiples of its grid, within its budget.
+
+    Example:
+        >>> picture_size(320, 256), picture_size(1280, 720)
+        ((320, 256), (368, 208))
+    """
+    scale = min(1.0, math.sqrt(max_pixels / (width * height)))
+    fit = [max(cell, round(side * scale / cell) * cell) for side in (width, height)]
+    while fit[0] * fit[1] > max_pixels:
+        longer = 0 if fit[0] >= fit[1] else 1
+        fit[longer] -= cell
+    return fit[0], fit[1]
+
+
+def load_model(checkpoint: str | Path) -> tuple[Qwen3VLForConditionalGeneration, Prompts, Any]:
+    """Model in float32, prompts and tokenizer of a checkpoint that speaks the tiny model's action language.
+
+    Args:
+        checkpoint: A folder; "tiny" is the one that ships with uigym.
+
+    Raises:
+        ConfigError: There is no such folder, or it holds another kind of model.
+    """
+    folder = tiny_checkpoint() if str(checkpoint) == "tiny" else Path(checkpoint)
+    config_file = folder / "config.json"
+    if not config_file.is_file():
+        raise ConfigError(f"no checkpoint in {folder}: expected a folder with config.json and model.safetensors")
+    try:
+        kind = json.loads(config_file.read_text()).get("architectures") or ["unknown"]
+    except ValueError as exc:
+        raise ConfigError(f"{config_file} is not JSON: {exc}") from exc
+    if kind[0] != "Qwen3VLForConditionalGeneration":
+        raise ConfigError(f"{folder} holds a {kind[0]}, expected a Qwen3VLForConditionalGeneration")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        model = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa")
+    except Exception as exc:
+        raise ConfigError(f"the checkpoint in {folder} cannot be loaded: {type(exc).__name__}: {exc}") from exc
+    if tokenizer.convert_tokens_to_ids("<click>") in (None, tokenizer.unk_token_id):
+        raise ConfigError(
+            f"the tokenizer of {folder} has no <click> token: it does not speak the tiny model's action language"
+        )
+    return model.eval(), Prompts(tokenizer), tokenizer
+
+
+def pixels(png: bytes, width: int, height: int) -> NDArray[np.uint8]:
+    """uint8 [height, width, 3] of a PNG, resized where it has another size."""
+    with Image.open(io.BytesIO(png)) as image:
+        rgb = image.convert("RGB")
+        return np.asarray(rgb if rgb.size == (width, height) else rgb.resize((width, height), Image.Resampling.BICUBIC))
+
+
+def past_actions(history: History, width: int, height: int) -> list[str]:
+    """The policy's own past actions as text: its words where it had some, else the action's."""
+    return [step.text or tiny.encode(step.action, width, height) for step in history]
+
+
+@dataclass(slots=True)
+class _Call:
+    observation: Observation
+    prompt: list[int]
+    reply: asyncio.Future[tuple[list[int], list[float]]]
+
+
+class TransformersPolicy:
+    """A checkpoint that looks at the screenshot, the instruction and its own past actions, and nothing else.
+
+    Args:
+        checkpoint: Folder, or "tiny".
+        temperature: Of sampling; 0 takes the likeliest action.
+        max_tokens: Longest reply; one that does not end by then is no action.
+        seed: Of the sampling; None takes a new one each time.
+    """
+
+    def __init__(
+        self,
+        checkpoint: str | Path = "tiny",
+        *,
+        temperature: float = 1.0,
+        max_tokens: int = 32,
+        seed: int | None = None,
+    ):
+        if not (math.isfinite(temperature) and temperature >= 0) or max_tokens < 1:
+            raise ConfigError(
+                f"temperature must be 0 or more and max_tokens 1 or more, not {temperature} and {max_tokens}"
+            )
+        self.model, self.prompts, self.tokenizer = load_model(checkpoint)
+        self.name = Path(checkpoint).name
+        self.temperature = temperature
+        self.max_tokens = max_tokens
+        self.version = 0
+        self._generator = torch.Generator(device=self.model.device)
+        if seed is None:
+            self._generator.seed()
+        else:
+            self._generator.manual_seed(seed)
+        self._shared: dict[tuple[int, int], SharedPrefix] = {}
+        self._pictures: OrderedDict[str, torch.Tensor] = OrderedDict()
+        self._waiting: list[_Call] = []
+        self._serving: asyncio.Task[None] | None = None
+
+    async def act(self, observation: Observation, history: History) -> Decision:
+        """Sample one reply.
+
+        Raises:
+            PolicyError: The forward pass failed.
+        """
+        past = past_actions(history, observation.width, observation.height)
+        prompt = self.prompts.prompt(observation.instruction, past)
+        loop = asyncio.get_running_loop()
+        call = _Call(observation, prompt, loop.create_future())
+        self._waiting.append(call)
+        if self._serving is None or self._serving.done() or self._serving.get_loop() is not loop:
+            self._serving = loop.create_task(self._serve())
+        ids, logprobs = await call.reply
+        return self._decide(observation, prompt, ids, logprobs)
+
+    def load(self, weights: Mapping[str, torch.Tensor], version: int) -> None:
+        """Take over new weights; must not be called while replies are being sampled."""
+        self.model.load_state_dict(weights)
+        self._pictures.clear()
+        self.version = version
+
+    def shared(self, width: int, height: int) -> SharedPrefix:
+        """The forward pass for pictures of that size, px."""
+        if (width, height) not in self._shared:
+            self._shared[width, height] = SharedPrefix(self.model, height, width)
+        return self._shared[width, height]
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(0)  # let slots whose picture has just arrived join the batch
+            size = picture_size(self._waiting[0].observation.width, self._waiting[0].observation.height)
+            batch = [c for c in self._waiting if picture_size(c.observation.width, c.observation.height) == size]
+            self._waiting = [c for c in self._waiting if c not in batch]
+            try:
+                replies = await asyncio.to_thread(self._sample, batch, size)
+            except Exception as exc:
+                error = PolicyError(f"sampling a batch of {len(batch)} replies failed: {type(exc).__name__}: {exc}")
+                for call in batch:
+                    call.reply.cancelled() or call.reply.set_exception(error)
+            else:
+                for call, reply in zip(batch, replies, strict=True):
+                    call.reply.cancelled() or call.reply.set_result(reply)
+
+    def _sample(self, batch: Sequence[_Call], size: tuple[int, int]) -> list[tuple[list[int], list[float]]]:
+        shared = self.shared(*size)
+        hashes = [call.observation.image_hash for call in batch]
+        new = {h: call.observation.png for h, call in zip(hashes, batch, strict=True) if h not in self._pictures}
+        with torch.no_grad():
+            if new:
+                images = np.stack([pixels(png, *size) for png in new.values()])
+                for key, value in zip(new, shared.prefill(shared.features(shared.pixels(images))), strict=True):
+                    self._pictures[key] = value
+            prefixes = torch.stack([self._pictures[h] for h in hashes])
+        for key in hashes:
+            self._pictures.move_to_end(key)
+        while len(self._pictures) > _CACHED_PICTURES:
+            self._pictures.popitem(last=False)
+        got = shared.sample(
+            prefixes,
+            [call.prompt for call in batch],
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            banned=self.prompts.banned,
+            generator=self._generator,
+        )
+        return list(zip(got.ids, got.logprobs, strict=True))
+
+    def _decide(self, seen: Observation, prompt: list[int], ids: list[int], logprobs: list[float]) -> Decision:
+        text = self.prompts.read(ids)
+        row = Row(seen.image_hash, tuple(prompt), tuple(ids), tuple(logprobs), self.version)
+        if ids[-1] != self.prompts.end:
+            return Decision(
+                Invalid(text, f"the reply did not end within {self.max_tokens} tokens: {text[:80]!r}"), text, row
+            )
+        return Decision(tiny.decode(text, seen.width, seen.height), text, row)

@@ -1,0 +1,1 @@
+"""Training: demonstrations, rows, advantages, losses, the GRPO loop. Needs the extra `train`."""
