@@ -56,6 +56,13 @@ def notes(workdir: Path) -> Any:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["path"] == "/boom":
             raise LookupError("no such shelf")
+        if scope["path"] == "/block":
+            time.sleep(1.0)  # noqa: ASYNC251 - what an app should not do
+        if scope["path"] == "/stream":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            while True:
+                await send({"type": "http.response.body", "body": b"tick", "more_body": True})
+                await asyncio.sleep(0.02)
         if scope["path"] == "/exit":
             background.append(asyncio.create_task(leave()))
         file = workdir / "text"
@@ -150,6 +157,41 @@ async def test_errors_of_an_asgi_app_are_shown(caplog: pytest.LogCaptureFixture)
         with pytest.raises(ProductError, match="cannot reset with seed 7: HTTPStatusError") as caught:
             await product.reset(7)
     assert "LookupError: no such shelf" in str(caught.value)
+
+
+async def test_an_app_that_blocks_the_thread_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.asgi.STOP_S", 0.2)
+    product = Product(harness(asgi=notes))
+    await product.start()
+    request = asyncio.create_task(get(product, "/block"))
+    await asyncio.sleep(0.1)
+    with pytest.raises(ProductError, match=r"did not answer within 0.2 s: does an app block it\?"):
+        await product.stop()
+    assert not product.scratch.exists()
+    with contextlib.suppress(httpx.HTTPError):
+        await request
+
+
+async def test_an_app_that_takes_too_long_to_build() -> None:
+    def slow(workdir: Path) -> Any:
+        time.sleep(0.6)
+        return notes(workdir)
+
+    product = Product(harness(asgi=slow, ready_timeout_s=0.2))
+    with pytest.raises(ProductError, match=r"did not answer within 0.2 s"):
+        await product.start()
+    async with Product(harness(asgi=notes)) as other:  # the thread is free again, and nobody listens there
+        assert (await get(other, "/a")).text == "//a"
+
+
+async def test_an_open_stream_does_not_hold_up_the_stop(caplog: pytest.LogCaptureFixture) -> None:
+    async with Product(harness(asgi=notes)) as product:
+        reader, writer = await asyncio.open_connection("127.0.0.1", product.port)
+        writer.write(b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.readuntil(b"tick")
+        begin = time.perf_counter()
+    assert time.perf_counter() - begin < 3
+    writer.close()
 
 
 async def test_module_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,15 @@ async def test_a_missing_file_is_told_at_the_start() -> None:
         await Product(harness(Snapshot("shap.db"))).start()
 
 
+@pytest.mark.parametrize("lost", ["snapshot.db", "work/shop.db"])
+async def test_a_lost_file_is_an_error_and_never_an_empty_database(lost: str) -> None:
+    async with Product(harness(Snapshot("shop.db"))) as product:
+        (product.scratch / lost).unlink()
+        with pytest.raises(ProductError, match=r"cannot copy the database .*unable to open database file"):
+            await product.reset(0)
+        assert not (product.scratch / lost).exists()
+
+
 async def test_a_product_that_holds_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uigym.product.snapshot.BUSY_S", 0.1)
     async with Product(harness(Snapshot("shop.db"))) as product:

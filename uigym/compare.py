@@ -96,7 +96,10 @@ def _equal(a: float | Decimal, b: float | Decimal) -> bool:
 
 
 def _decimal(value: float | Decimal) -> Decimal | None:
-    return Decimal(str(value)) if math.isfinite(value) else None
+    if isinstance(value, float):
+        return Decimal(repr(value)) if math.isfinite(value) else None
+    exact = Decimal(value)
+    return exact if exact.is_finite() else None
 
 
 def _same_text(expected: str, found: Any, fold_case: bool) -> bool:

@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import sys
 import traceback
+import zlib
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -31,7 +32,7 @@ def load(ref: str) -> Harness:
     """
     path, _, name = ref.rpartition(":") if ".py:" in ref else (ref, "", "")
     if path.endswith(".py"):
-        return _from_file(Path(path), name)
+        return _from_file(Path(path).expanduser(), name)
     bundled, declared = _bundled().get(ref), _declared().get(ref, [])
     if len(declared) + (bundled is not None) > 1:
         places = [f"{_owner(point)} ({point.value})" for point in declared]
@@ -66,7 +67,7 @@ def names() -> list[str]:
 
 
 def _bundled() -> dict[str, Path]:
-    return {path.stem: path for path in _BUNDLED.glob("*.py")}
+    return {path.stem: path for path in _BUNDLED.glob("[!_]*.py")}
 
 
 def _declared() -> dict[str, list[EntryPoint]]:
@@ -123,7 +124,7 @@ def _module(path: Path) -> ModuleType:
     changed = path.stat().st_mtime_ns
     if path in _loaded and _loaded[path][0] == changed:
         return _loaded[path][1]
-    module_name = f"uigym_harness_{path.stem}_{abs(hash(path)):x}"
+    module_name = f"uigym_harness_{path.stem}_{zlib.crc32(str(path).encode()):x}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -43,6 +43,7 @@ class Served:
         self.base_url = f"http://127.0.0.1:{self.port}"
         self._server: uvicorn.Server | None = None
         self._task: asyncio.Task[None] | None = None
+        self._given_up = False
 
     async def start(self, timeout_s: float) -> None:
         """Build the app and serve it.
@@ -57,6 +58,8 @@ class Served:
             app = self._factory(self._workdir)
         except (Exception, SystemExit) as exc:
             raise ProductError(f"its ASGI factory raised {described(exc)}") from exc
+        if self._given_up:  # the factory took longer than anybody waited
+            return
         if not callable(app):
             raise HarnessError(f"its ASGI factory returned {app!r}, expected an ASGI app")
         config = uvicorn.Config(
@@ -90,19 +93,20 @@ class Served:
 
     async def stop(self) -> None:
         """Close the port and end the app; a second call does nothing."""
-        try:
-            if self._server is not None:
-                await _in_warm_thread(self._stop(), STOP_S)
-        finally:
+        if self._server is None:
+            self._given_up = True
             self._socket.close()
+        else:  # the server closes the socket, in its own thread and time
+            self._server.should_exit = True
+            await _in_warm_thread(self._stop(), STOP_S)
 
     async def _stop(self) -> None:
-        assert self._server is not None and self._task is not None
-        self._server.should_exit = True
+        assert self._task is not None
         await asyncio.wait([self._task], timeout=GRACE_S + 2)
         if not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
+        self._socket.close()  # where the app's start-up failed, nobody else has
 
 
 class _Recorded:

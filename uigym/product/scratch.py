@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 PREFIX = "uigym-"
@@ -29,6 +30,7 @@ class Scratch:
         sweep(root)
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
         self._lock = os.open(self.path, os.O_RDONLY)
+        self._last = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # at exit at the latest
         with contextlib.suppress(OSError):  # a file system without locks: then nobody sweeps there either
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -36,7 +38,7 @@ class Scratch:
         """Delete the folder and all that is in it; a second call does nothing."""
         if self._lock < 0:
             return
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._last()
         os.close(self._lock)
         self._lock = -1
 

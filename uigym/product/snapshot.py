@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from uigym.errors import ProductError
@@ -52,6 +53,7 @@ class Snapshot:
         source, copy = located(self.path, product), product.scratch / "snapshot.db"
         if not source.is_file():
             raise ProductError(f"there is no database file {source}: does the product write it there?")
+        copy.touch()
         await asyncio.to_thread(restore, source, copy)
         self._copies[product] = copy
 
@@ -70,10 +72,10 @@ class Snapshot:
 
 
 def restore(source: Path, target: Path) -> None:
-    """Copy a database over another one that may be in use.
+    """Copy a database over another one that may be in use. Both files must be there.
 
     Raises:
-        ProductError: The target stayed locked for `BUSY_S`, or one of the two is no database.
+        ProductError: The target is missing or stayed locked for `BUSY_S`, or one of the two is no database.
     """
     deadline = time.monotonic() + BUSY_S
 
@@ -82,12 +84,16 @@ def restore(source: Path, target: Path) -> None:
             raise ProductError(f"{target} stayed locked for {BUSY_S:g} s: does the product keep a transaction open?")
 
     try:
-        with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(target, timeout=0)) as new:
+        with closing(_opened(source, "ro")) as old, closing(_opened(target, "rw")) as new:
             new.execute("PRAGMA synchronous = OFF")  # a gym's data need not survive a power cut
             old.backup(new, progress=give_up, sleep=_RETRY_S)
             _reuse_log(new, target)
     except sqlite3.Error as exc:
         raise ProductError(f"cannot copy the database {source} to {target}: {exc}") from exc
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=0)  # never made where missing
 
 
 def _reuse_log(database: sqlite3.Connection, path: Path) -> None:
