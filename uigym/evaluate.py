@@ -128,10 +128,10 @@ def _pass_at(episodes: Iterable[Episode], k: int) -> float:
 
     Source: 1 - C(n - c, k) / C(n, k) (Chen et al., 2021).
     """
-    attempts: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    attempts: dict[tuple[str, str, int], list[bool]] = defaultdict(list)
     for episode in episodes:
         if episode.verdict:
-            attempts[episode.task, episode.seed].append(episode.verdict.success)
+            attempts[episode.harness, episode.task, episode.seed].append(episode.verdict.success)
     chances = [
         1 - math.comb(len(tries) - sum(tries), k) / math.comb(len(tries), k)
         for tries in attempts.values()
