@@ -25,11 +25,12 @@ check: setup ## format, lint and types; changes nothing
 bench: setup ## steps per second, latencies and CPU time per step on this machine
 	$(BIN)/uigym bench env $(ARGS)
 
-docs: setup ## run every snippet of the guide, and make its pictures again
-	UIGYM_DOCS_PICTURES=1 $(BIN)/python -m pytest -q tests/test_docs.py
+docs: setup ## make the guides' pictures again, and run every snippet
+	$(BIN)/python scripts/docs_pictures.py
+	$(BIN)/python -m pytest -q tests/test_docs.py
 
 tiny-model: setup ## pretrain the tiny model on synthetic pages (GPU if there is one)
-	$(BIN)/python -m uigym.models.tiny.pretrain $(ARGS)
+	$(BIN)/python -m uigym.models.tiny.pretrain --out uigym/models/tiny/checkpoint $(ARGS)
 
 wheel: setup ## dist/uigym-*.whl, built through the source distribution
 	$(BIN)/python -m build

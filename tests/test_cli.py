@@ -43,7 +43,9 @@ def uigym(*words: str | Path) -> Result:
 
 def program(*words: str | Path, code: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """The real program, in a process of its own; `code` runs before it."""
-    script = f"import sys; sys.argv = {['uigym', *map(str, words)]!r}; {code or None}\nfrom uigym.cli import main\nmain()"
+    script = (
+        f"import sys; sys.argv = {['uigym', *map(str, words)]!r}; {code or None}\nfrom uigym.cli import main\nmain()"
+    )
     command = [sys.executable, "-c", script]
     return subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False)
 
@@ -81,9 +83,12 @@ def test_help_shows_the_way() -> None:
         "install-browser",
     ):
         assert re.search(rf"^  {command} ", text, re.MULTILINE), command
+    assert "..." not in text.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("command", ["list", "check", "run", "record", "eval", "train", "quickstart", "export tasks"])
+@pytest.mark.parametrize(
+    "command", ["list", "check", "run", "record", "eval", "train", "quickstart", "export tasks", "bench env"]
+)
 def test_every_command_explains_itself_with_an_example(command: str) -> None:
     result = uigym(*command.split(), "--help")
     assert result.exit_code == 0

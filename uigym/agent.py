@@ -10,7 +10,7 @@ from typing import Self
 
 from uigym import registry
 from uigym.env import Limits
-from uigym.errors import ConfigError, MissingExtra, did_you_mean
+from uigym.errors import ConfigError, did_you_mean
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
@@ -166,9 +166,7 @@ def find_policy(ref: str, *, greedy: bool = False) -> Policy | EpisodePolicy:
     return _model(ref, greedy)
 
 
-def _model(ref: str, greedy: bool) -> Policy:
-    try:
-        from uigym.policy.hf import HFPolicy
-    except ImportError as error:
-        raise MissingExtra("torch or transformers, which a policy with a model needs,", "train") from error
-    return HFPolicy.load(None if ref == TINY else Path(ref), greedy=greedy)
+def _model(checkpoint: str, greedy: bool) -> Policy:
+    from uigym.policy.hf import TransformersPolicy  # needs an extra
+
+    return TransformersPolicy(checkpoint, temperature=0.0 if greedy else 1.0)

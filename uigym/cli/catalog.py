@@ -22,7 +22,7 @@ def list_(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the harnesses that are there, or the tasks of one.
+    """Show the harnesses, or the tasks of one.
 
     \b
       uigym list
@@ -102,6 +102,11 @@ def _print_tasks(harness: Harness, tasks: list[Task]) -> None:
 exports = typer.Typer(help="Write what other trainers read.", no_args_is_help=True, rich_markup_mode=None)
 
 
+@exports.callback()
+def _exports() -> None:
+    pass
+
+
 @exports.command("tasks")
 def export_tasks(
     harness: HarnessRef,
@@ -110,7 +115,9 @@ def export_tasks(
     splits: Annotated[list[Split], typer.Option("--split", help="May be given several times.")] = list(Split),  # noqa: B006  a default of typer
     as_json: AsJson = False,
 ) -> None:
-    """Write tasks as Parquet: one file for each split, one row for each task and seed.
+    """Write tasks as Parquet.
+
+    One file for each split, one row for each task and seed.
 
     \b
       uigym export tasks desk --out data/desk

@@ -17,7 +17,9 @@ def train(
         typer.Argument(metavar="[KEY=VALUE]...", help="Change values of the run file: trainer.epochs=5."),
     ] = None,
 ) -> None:
-    """Train a policy as a run file says; a run that was cut off goes on from its last checkpoint.
+    """Train a policy as a run file says.
+
+    A run that was cut off goes on from its last checkpoint.
 
     \b
       uigym train --config examples/kiosk.yaml
@@ -37,9 +39,9 @@ def quickstart(
     folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("runs/quickstart"),
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0,
 ) -> None:
-    """Train the small model on the kiosk in real Chromium, on this machine, and write a report.
+    """Train the small model on the kiosk, here and now.
 
-    Check, demonstrations, warm start, evaluation on screens it has never seen, GRPO, evaluation again. Takes 10 to 15
+    In real Chromium, on this machine: check, demonstrations, warm start, evaluation on screens it has never seen, GRPO, evaluation again. Takes 10 to 15
     minutes on 2 cores without a GPU. Writes summary.json and report.html.
 
     \b

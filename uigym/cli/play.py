@@ -30,9 +30,9 @@ def check(
     slots: Slots = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Prove that harnesses are sound, before any training.
+    """Prove that harnesses are sound.
 
-    Resets are equal, doing nothing fails, random actions fail, the oracle passes, a verdict comes out the same when it
+    Run it before any training: resets are equal, doing nothing fails, random actions fail, the oracle passes, a verdict comes out the same when it
     is run again. Ends with 1 if anything is wrong.
 
     \b
@@ -72,7 +72,7 @@ def run(
     resume: Annotated[bool, typer.Option(help="Go on with a run that is in the folder.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a policy play, and say how often it did what was asked.
+    """Let a policy play, and say how well it did.
 
     \b
       uigym run kiosk/order_one --policy oracle --seeds 0:3
@@ -102,7 +102,9 @@ def eval_(
     folder: KeepIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a checkpoint: success rate with its 95 % interval, task by task.
+    """Measure a checkpoint.
+
+    Success rate with its 95 % interval, task by task.
 
     \b
       uigym eval kiosk --checkpoint runs/quickstart/checkpoint --split heldout --episodes 300
