@@ -168,7 +168,7 @@ CANCEL = changed("orders", key=12, status="cancelled")
         (edited(ORDERS, 0, status="cancelled"), False, 'found status="open"'),
         (edited(ORDERS, 1, status="canceled"), False, 'found status="canceled"'),
         (edited(ORDERS, 1, status="Cancelled"), False, 'found status="Cancelled"'),
-        (ORDERS[:1], False, "found it removed"),
+        (ORDERS[:1], False, "found orders id=12 removed"),
         (
             edited(ORDERS, 1, status="cancelled", total=0),
             False,
@@ -480,8 +480,13 @@ def test_added_holds_exactly_if_one_fitting_row_is_new(before: tuple[Row, ...], 
 
 
 def test_a_side_effect_is_worth_nothing_whatever_was_done() -> None:
-    work = weighted((1.0, NEW), (1.0, changed("orders", key=12, status="paid")))
-    verify = all_of(work, unchanged(except_=[NEW, ("orders", 12)]))
+    paid = changed("orders", key=12, status="paid")
+    verify = all_of(weighted((1.0, NEW), (1.0, paid)), unchanged(except_=[NEW, paid]))
     half = verify(after(orders=(*ORDERS, order())))
     assert (half.success, half.score) == (False, 0.5)
     assert verify(after(orders=(*ORDERS, order()), log=())).score == 0.0
+    assert verify(after(orders=(*edited(ORDERS, 1, status="closed"), order()))).score == 0.5  # wrong, but asked for
+    strayed = verify(after(orders=(*edited(ORDERS, 1, status="paid", total=0), order())))
+    assert strayed.score == 0.0
+    assert strayed.side_effects == ('orders id=12: status "open" -> "paid", total 12.0 -> 0',)
+    assert verify(after(orders=(ORDERS[0], order()))).score == 0.0

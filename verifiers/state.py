@@ -97,7 +97,10 @@ def changed(table: str, /, *, key: Any, also: Sequence[str] = (), **columns: Any
         token = diff.token(key)
         if token is None or token not in diff.before:
             raise VerifierError(f'changed("{table}"): no row had the key {key!r} when the episode began')
-        return Found(frozenset({token}), _not_changed(diff, token, columns, also))
+        problem = _not_changed(diff, token, columns)
+        if stray := _stray(diff, token, (*columns, *also)):
+            return Found(frozenset(), f"{problem}; {stray}" if problem else stray, (_effect(diff, token),))
+        return Found(frozenset({token}), problem)
 
     return Change(f"changed {table} {key}", table, look)
 
@@ -286,20 +289,26 @@ def _missing(diff: _Diff, kind: str, columns: Mapping[str, Any], spare: Mapping[
     return f"{expected}, found {diff.label(nearest)} with {_columns(wrong)}"
 
 
-def _not_changed(diff: _Diff, token: str, columns: Mapping[str, Any], also: Sequence[str]) -> str:
+def _not_changed(diff: _Diff, token: str, columns: Mapping[str, Any]) -> str:
     before, after = diff.before[token], diff.after.get(token)
     label = diff.label(before)
     if after is None:
-        return f"expected {label} to have {_columns(columns)}, found it removed"
+        return f"expected {label} to have {_columns(columns)}"
     if wrong := _misfits(after, columns):
         found = _columns({column: after.get(column) for column in wrong})
         return f"expected {label} to have {_columns({c: columns[c] for c in wrong})}, found {found}"
     if all(before.get(column) == after.get(column) for column in columns):
         return f"expected {label} to change to {_columns(columns)}, but it was so from the start"
-    moved = [c for c in _differing(before, after) if c not in columns and c not in also]
-    if moved:
-        return f"expected the rest of {label} to stay, found {_moves(before, after, moved)}"
     return ""
+
+
+def _stray(diff: _Diff, token: str, columns: Iterable[str]) -> str:
+    """What happened to a row beside the columns that may change; empty if nothing did."""
+    before, after = diff.before[token], diff.after.get(token)
+    if after is None:
+        return f"found {diff.label(before)} removed"
+    moved = [column for column in _differing(before, after) if column not in columns]
+    return f"expected the rest of {diff.label(before)} to stay, found {_moves(before, after, moved)}" if moved else ""
 
 
 # --- side effects --------------------------------------------------------------------------------------------
