@@ -101,6 +101,7 @@ CATEGORY: str = rows("categories", "name", where=lambda row, params: row["id"] >
 """Not the first one, which is open when an episode begins."""
 TABLE: int = rows("tables", "number")
 NOTE: str = one_of(*NOTES)
+COUNTS = {"two": 2, "three": 3}
 ORDER: Row = rows("orders", where=_open)
 NUMBER: int = rows("orders", "id", where=_open)
 READY: Row = rows("orders", where={"status": "ready"})
@@ -160,13 +161,14 @@ async def _open_tab(page: Any, category_id: int) -> None:
         await tab.click()
 
 
-async def _tap_item(page: Any, item: Row) -> None:
-    await _open_tab(page, item["category_id"])
-    await page.get_by_role("button", name=re.compile(f"^{re.escape(item['name'])},")).click()
+async def _tap_items(page: Any, *items: Row) -> None:
+    for item in items:
+        await _open_tab(page, item["category_id"])
+        await page.get_by_role("button", name=re.compile(f"^{re.escape(item['name'])},")).click()
 
 
-async def _open_section(page: Any, name: str) -> None:
-    await page.get_by_role("link", name=name, exact=True).click()
+async def _open_section(page: Any, section: str) -> None:
+    await page.get_by_role("link", name=section, exact=True).click()
 
 
 async def _open_order(page: Any, number: int) -> None:
@@ -178,6 +180,13 @@ async def _send_for(page: Any, table: int) -> None:
     await _press(page, "Table ?")
     await _press(page, f"Table {table}")
     await _press(page, "Send")
+
+
+async def _type_note(page: Any, note: str) -> None:
+    await _press(page, "Note")
+    await page.get_by_role("textbox").wait_for()
+    await page.keyboard.type(note)
+    await _press(page, "Save")
 
 
 # --- finding the way: at most four actions -------------------------------------------------------------------
@@ -198,9 +207,7 @@ def open_section(section: str = one_of("Orders", "Stock")) -> Verifier:
     return _shown({"Orders": "/orders", "Stock": "/stock/*"}[section])
 
 
-@open_section.oracle
-async def _(page: Any, section: str) -> None:
-    await _open_section(page, section)
+open_section.oracle(_open_section)
 
 
 @_task("Show order {number}.", "Open order {number}.", steps=3, skill="navigation")
@@ -208,9 +215,7 @@ def show_order(number: int = NUMBER) -> Verifier:
     return _shown(f"/orders/{number}")
 
 
-@show_order.oracle
-async def _(page: Any, number: int) -> None:
-    await _open_order(page, number)
+show_order.oracle(_open_order)
 
 
 # --- questions -----------------------------------------------------------------------------------------------
@@ -234,7 +239,7 @@ def large_price(item: Row = SIZED) -> Verifier:
 
 @large_price.oracle
 async def _(page: Any, item: Row) -> str:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
     return _money(item["large_cents"])
 
 
@@ -299,7 +304,7 @@ def add_item(item: Row = ITEM) -> Verifier:
 
 @add_item.oracle
 async def _(page: Any, item: Row) -> None:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
 
 
 @_task("Set the ticket to table {table}.", "The ticket is for table {table}.", steps=3, skill="ticket")
@@ -318,16 +323,7 @@ def write_note(note: str = NOTE) -> Verifier:
     return _just(changed("ticket", key=1, note=note))
 
 
-@write_note.oracle
-async def _(page: Any, note: str) -> None:
-    await _type_note(page, note)
-
-
-async def _type_note(page: Any, note: str) -> None:
-    await _press(page, "Note")
-    await page.get_by_role("textbox").wait_for()
-    await page.keyboard.type(note)
-    await _press(page, "Save")
+write_note.oracle(_type_note)
 
 
 # --- open orders and stock -----------------------------------------------------------------------------------
@@ -379,7 +375,7 @@ def restock(item: Row = SOLD_OUT) -> Verifier:
 @restock.oracle
 async def _(page: Any, item: Row) -> None:
     await _open_section(page, "Stock")
-    await _tap_item(page, item)
+    await _tap_items(page, item)
 
 
 @_task("Cancel order {number}.", "Order {number} is off: cancel it.", steps=5, skill="orders")
@@ -404,19 +400,18 @@ def order(item: Row = ITEM, table: int = TABLE) -> Verifier:
 
 @order.oracle
 async def _(page: Any, item: Row, table: int) -> None:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
     await _send_for(page, table)
 
 
 @_task("Order {count} {item[name]} for table {table}.", "Table {table} wants {count} {item[name]}.", steps=8)
-def order_several(count: str = one_of("two", "three"), item: Row = ITEM, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item, quantity={"two": 2, "three": 3}[count]))
+def order_several(count: str = one_of(*COUNTS), item: Row = ITEM, table: int = TABLE) -> Verifier:
+    return _ordered(table, _line(item, quantity=COUNTS[count]))
 
 
 @order_several.oracle
 async def _(page: Any, count: str, item: Row, table: int) -> None:
-    for _ in range({"two": 2, "three": 3}[count]):
-        await _tap_item(page, item)
+    await _tap_items(page, *[item] * COUNTS[count])
     await _send_for(page, table)
 
 
@@ -431,8 +426,7 @@ def order_pair(item: Row = ITEM, other: Row = ITEM, table: int = TABLE) -> Verif
 
 @order_pair.oracle
 async def _(page: Any, item: Row, other: Row, table: int) -> None:
-    await _tap_item(page, item)
-    await _tap_item(page, other)
+    await _tap_items(page, item, other)
     await _send_for(page, table)
 
 
@@ -443,7 +437,7 @@ def order_size(size: str = one_of("small", "large", "large"), item: Row = SIZED,
 
 @order_size.oracle
 async def _(page: Any, size: str, item: Row, table: int) -> None:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
     if size == "large":
         await page.get_by_role("radio", name="Large").click()
     await _press(page, "Add")
@@ -461,7 +455,7 @@ def order_extra(item: Row = RICH, extra: str = EXTRA, table: int = TABLE) -> Ver
 
 @order_extra.oracle
 async def _(page: Any, item: Row, extra: str, table: int) -> None:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
     await page.get_by_role("radio", name="Large").click()
     await page.get_by_role("checkbox", name=extra).click()
     await _press(page, "Add")
@@ -479,7 +473,7 @@ def order_note(item: Row = ITEM, table: int = TABLE, note: str = NOTE) -> Verifi
 
 @order_note.oracle
 async def _(page: Any, item: Row, table: int, note: str) -> None:
-    await _tap_item(page, item)
+    await _tap_items(page, item)
     await _type_note(page, note)
     await _send_for(page, table)
 
@@ -495,6 +489,5 @@ def order_three(first: Row = ITEM, second: Row = ITEM, third: Row = ITEM, table:
 
 @order_three.oracle
 async def _(page: Any, first: Row, second: Row, third: Row, table: int) -> None:
-    for item in (first, second, third):
-        await _tap_item(page, item)
+    await _tap_items(page, first, second, third)
     await _send_for(page, table)

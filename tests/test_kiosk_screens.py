@@ -28,9 +28,10 @@ SWEEP = f"""async ([paths, names]) => {{
   const check = {CHECK.strip()};
   const app = document.getElementById("app"), found = [];
   const look = (what) => found.push(...check().map((problem) => what + ": " + problem));
-  for (const path of paths) {{
-    app.innerHTML = await (await fetch(path, {{ headers: {{ "X-Fragment": "1" }} }})).text();
-    look(path);
+  const get = async (path) => (await fetch(path, {{ headers: {{ "X-Fragment": "1" }} }})).text();
+  for (const [i, screen] of (await Promise.all(paths.map(get))).entries()) {{
+    app.innerHTML = screen;
+    look(paths[i]);
   }}
   const cells = [...document.querySelectorAll(".item b")];
   for (let i = 0; i < names.length; i += cells.length) {{
