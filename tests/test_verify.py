@@ -157,7 +157,8 @@ def test_success_below_one_is_refused() -> None:
 
 
 def raising(episode: Episode) -> Verdict:
-    return {}["rows"]
+    rows: dict[str, Verdict] = {}
+    return rows["rows"]
 
 
 @pytest.mark.parametrize(
