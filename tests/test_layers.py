@@ -12,14 +12,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"errors", "types"},
+    {"errors", "loop", "types"},
     {"compare", "verify", "params"},
-    {"harness", "policy.codecs"},
+    {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
+    {"slot"},
     {"env"},
     {"policy"},
     {"rollout"},
-    {"evaluate", "record", "testing"},
+    {"evaluate", "export", "record", "testing"},
     {"bench", "agent", "train"},
     {"report"},
     {"quickstart"},

@@ -108,6 +108,7 @@ class Agent:
 
         Raises:
             HarnessError: There is no such task; the text has the nearest name.
+            ConfigError: There is no such split, or nothing to play.
             ProductError, BrowserError, PolicyError: The machinery cannot be started, or fails too often.
 
         Example:
@@ -115,7 +116,7 @@ class Agent:
             >>> trial.success_rate, len(trial.episodes)  # doctest: +SKIP
             (1.0, 4)
         """
-        plan = Plan(episodes=episodes, split=Split(split), max_steps=max_steps, slots=slots)
+        plan = Plan(episodes=episodes, split=find_split(split), max_steps=max_steps, slots=slots)
         return run_sync(self.run_task_async(task, plan))
 
     async def run_task_async(self, task: str, plan: Plan = Plan()) -> Trial:
@@ -149,6 +150,17 @@ class Agent:
                 if on_episode:
                     on_episode(finished.episode)
         return Trial(evaluate(episodes), tuple(episodes))
+
+
+def find_split(name: str) -> Split:
+    """The split of that name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if name not in list(Split):
+        raise ConfigError(f'no split "{name}". {did_you_mean(name, Split)}')
+    return Split(name)
 
 
 def find_policy(ref: str, *, greedy: bool = False) -> Policy | EpisodePolicy:

@@ -74,6 +74,8 @@ async def record(
     todo = [request for request in wanted if request.id(harness.name) not in there]
     if skipped := len(wanted) - len(todo):
         recording.left_out["already recorded"] = skipped
+    if not todo:
+        return recording
     async with aclosing(rollout(harness, policy or OraclePolicy(), todo, slots=slots)) as running:
         async for finished in running:
             keep(recording, finished.episode, finished.images, store)

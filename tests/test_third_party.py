@@ -1,0 +1,71 @@
+"""A product that is none of ours (plain WSGI, its own process, its own SQLite file) behind a harness of 30 lines."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from uigym import Agent, load
+from uigym.agent import Plan
+from uigym.cli.app import app
+from uigym.store import RunStore
+from uigym.types import Click, Done, Stop
+
+FOLDER = Path(__file__).parent / "third_party"
+HARNESS = FOLDER / "rental.py"
+
+
+def test_the_product_knows_nothing_of_gyms_and_the_harness_is_short() -> None:
+    imported = {
+        module.split(".")[0]
+        for node in ast.walk(ast.parse((FOLDER / "bikes.py").read_text()))
+        for module in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in getattr(node, "names", [])]
+        )
+        if isinstance(node, ast.Import | ast.ImportFrom) and module
+    }
+    assert "uigym" not in imported and "fastapi" not in imported
+    assert len(HARNESS.read_text().splitlines()) <= 30
+
+
+@pytest.mark.browser
+def test_its_harness_is_sound() -> None:
+    result = CliRunner().invoke(app, ["check", str(HARNESS), "--json", "--slots", "2"])
+    assert result.exit_code == 0, result.output
+    (report,) = json.loads(result.stdout)
+    assert report["ok"] and {f["check"] for f in report["findings"]} >= {
+        "reset",
+        "seeds",
+        "noop",
+        "random",
+        "oracle",
+        "verdict",
+    }
+
+
+@pytest.mark.browser
+async def test_its_oracle_plays_by_mouse_and_the_episodes_are_kept(tmp_path: Path) -> None:
+    harness = load(str(HARNESS))
+    plan = Plan(episodes=3, slots=2)
+    store = RunStore(tmp_path)
+    trial = await Agent.from_checkpoint("oracle").play(
+        harness, plan.requests([harness.find_task("rent")]), plan, store=store
+    )
+    assert trial.success_rate == 1.0
+    kept = list(store.episodes())
+    assert sorted(kept, key=lambda e: e.id) == sorted(trial.episodes, key=lambda e: e.id)
+    for episode in kept:
+        assert [type(step.action) for step in episode.steps] == [Click, Done]
+        assert episode.stop is Stop.DONE
+        (before,) = [b for b in episode.before.tables["bikes"] if b["id"] == episode.params["bike"]["id"]]
+        assert before["rented"] == 0 and before["name"] in episode.instruction
+
+
+@pytest.mark.browser
+def test_an_agent_can_be_used_without_an_event_loop() -> None:
+    trial = Agent.from_checkpoint("noop").run_task(f"{HARNESS}/rent", episodes=2, max_steps=2, slots=1)
+    assert trial.success_rate == 0.0 and len(trial.episodes) == 2
