@@ -206,7 +206,7 @@ class Slot:
 
     async def _retired(self) -> None:
         if self._retiring is not None:
-            await self._retiring
+            await asyncio.wait([self._retiring])  # who is cancelled here does not cancel the closing
             self._retiring = None
 
     async def _close_browser(self) -> None:
@@ -315,11 +315,11 @@ async def within(seconds: float, error: type[UIGymError], doing: str, work: Awai
 
 async def _close_session(session: Session, before: asyncio.Task[None] | None) -> None:
     if before is not None:
-        await before
+        await asyncio.wait([before])
     try:
         async with asyncio.timeout(_CLOSE_S):
             await session.close()
-    except (UIGymError, TimeoutError) as exc:  # it goes with its browser
+    except Exception as exc:  # it goes with its browser
         _log.debug("a session did not close: %s", exc)
 
 
