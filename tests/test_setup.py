@@ -69,3 +69,17 @@ def test_set_up_runs_again_when_the_packages_change(script: ModuleType, tmp_path
     assert not script.is_done("a")
     script.STAMP.write_text("a")
     assert script.is_done("a") and not script.is_done("b")
+
+
+def test_a_python_without_venv_names_the_package_to_install(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\nexec {sys.executable} "$@"\n')
+    bare.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))  # no apt-get there
+    script.VENV = tmp_path / "venv"
+    package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+    with pytest.raises(script.SetupError, match=f"sudo apt-get install {package}"):
+        script.make_venv(str(bare))
+    assert not script.VENV.exists()
