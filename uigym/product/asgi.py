@@ -37,7 +37,7 @@ class Served:
         self._factory = factory
         self._workdir = workdir
         self._errors: deque[str] = deque(maxlen=OUTPUT_LINES)
-        self._socket = socket.socket()
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.base_url = f"http://127.0.0.1:{self.port}"
