@@ -163,7 +163,7 @@ class Session:
             case Upload(file=file):
                 await self._upload(file)
             case _:
-                await self._input.perform(action, self._shown)
+                await self._input.perform(action, self._shown.page)
         return await self._see(frames=1 if isinstance(action, Scroll) else 0)
 
     async def _see(self, frames: int = 0) -> Frame:
