@@ -68,11 +68,13 @@ def test_an_id_reads_as_what_was_asked_for() -> None:
     assert Request("order", 7, "g/1", 2).id("kiosk").startswith("kiosk-order-7-g_1-2-")
 
 
-def test_a_pool_that_cannot_work_is_refused() -> None:
+async def test_a_pool_that_cannot_work_is_refused() -> None:
     with pytest.raises(ConfigError, match="slots >= 1"):
         Pool(PAD, slots=0)
     with pytest.raises(ConfigError, match="2 slots would share its data"):
         Pool(replace(PAD, asgi="", url="http://127.0.0.1:9"), slots=2)
+    with pytest.raises(RuntimeError, match="the pool is not open"):
+        await anext(Pool(PAD).run(NoOpPolicy(), requests(1)))
 
 
 # --- policies that misbehave ---
@@ -133,9 +135,16 @@ async def all_of_run(pool: Pool, policy: Any, wanted: Any, store: RunStore | Non
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def pool() -> AsyncIterator[Pool]:
+async def warm() -> AsyncIterator[Pool]:
     async with Pool(PAD, slots=3) as pool:
         yield pool
+
+
+@pytest.fixture
+def pool(warm: Pool) -> Pool:
+    """The warm pool, which forgets what earlier tests have broken."""
+    warm._recent.clear()
+    return warm
 
 
 # --- running ---
@@ -320,7 +329,7 @@ async def test_members_of_a_group_must_begin_alike() -> None:
     failures = [done.episode.failure for done in finished]
     assert [failure is None for failure in failures] == [True, True, False, False]
     assert failures[3] is not None and failures[3].cause is Cause.HARNESS
-    assert "two resets with seed 1 gave different data in notes" in failures[3].message
+    assert "began with different data in notes (this one: seed 1)" in failures[3].message
 
 
 @browser_test

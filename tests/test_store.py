@@ -188,7 +188,7 @@ def test_damage_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="has 1 whole lines, its manifest says 2"):
         store.episode("e1")
     steps.write_bytes(b"{}\n" + whole)
-    with pytest.raises(StoreError, match=r"steps.jsonl is not what this version writes \(KeyError"):
+    with pytest.raises(StoreError, match=r"e1 is not what this version writes \(KeyError"):
         store.episode("e1")
     steps.write_bytes(b"nonsense\n" + whole)
     with pytest.raises(StoreError, match="line 1: not JSON"):

@@ -256,7 +256,7 @@ class Env:
         self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
         self._slot.retire()
         if cause is Cause.PRODUCT:
-            await self._slot.drop_product()
+            await self._slot.replace_product()
         return self.episode
 
     async def close(self) -> None:

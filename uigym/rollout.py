@@ -28,6 +28,7 @@ from uigym.errors import (
     PolicyError,
     StoreError,
     UIGymError,
+    attribute,
 )
 from uigym.harness import Harness, Split
 from uigym.policy import EpisodePolicy, Policy, policy_name
@@ -126,7 +127,9 @@ class Pool:
         self._browsers = [SteadyBrowser() for _ in range(count)]
         self._envs = [Env(harness, self._browsers[i % count], limits=limits) for i in range(slots)]
         self._free: asyncio.Queue[Env] = asyncio.Queue()
-        self._runs: set[asyncio.Task[None]] = set()
+        self._open = False
+        self._workers: set[asyncio.Task[None]] = set()
+        self._recent: deque[Failure | None] = deque(maxlen=_WINDOW)
 
     @property
     def slots(self) -> int:
@@ -141,6 +144,7 @@ class Pool:
             raise
         for env in self._envs:
             self._free.put_nowait(env)
+        self._open = True
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -156,7 +160,8 @@ class Pool:
             raise
 
     async def _close(self) -> None:
-        await _stop(self._runs)
+        self._open = False
+        await _stop(self._workers)
         results = await asyncio.gather(*(env.close() for env in self._envs), return_exceptions=True)
         results += await asyncio.gather(*(browser.close() for browser in self._browsers), return_exceptions=True)
         for error in results:
@@ -181,15 +186,17 @@ class Pool:
             ProductError, BrowserError, PolicyError, VerifierError, HarnessError: Too many episodes were lost; the
                 kind is the commonest cause.
         """
+        if not self._open:
+            raise RuntimeError("the pool is not open: use it as `async with Pool(...) as pool`")
         run = _Run(self, policy, iter(requests), store)
         workers = {asyncio.create_task(self._serve(run)) for _ in self._envs}
-        self._runs |= workers
+        self._workers |= workers
         try:
             while (finished := await run.next(workers)) is not None:
                 yield finished
         finally:
             await _stop(workers)
-            self._runs -= workers
+            self._workers -= workers
 
     async def _serve(self, run: _Run) -> None:
         """One slot's work: an episode after another until the requests are used up."""
@@ -199,7 +206,25 @@ class Pool:
                 finished = await run.episode(env, request)
             finally:
                 self._free.put_nowait(env)
-            await run.results.put(finished)
+            await run.give(finished)
+
+    def count(self, failure: Failure | None) -> None:
+        """The circuit breaker: stop rather than train on the survivors.
+
+        Raises:
+            UIGymError: Too many of the last attempts were lost; of the commonest cause's kind.
+        """
+        self._recent.append(failure)
+        lost = [failure for failure in self._recent if failure is not None]
+        if len(self._recent) < _WINDOW or len(lost) <= self.max_failure_rate * _WINDOW:
+            return
+        self._recent.clear()
+        (cause, times), *_ = Counter(failure.cause for failure in lost).most_common(1)
+        last = next(failure for failure in reversed(lost) if failure.cause is cause)
+        raise _ERRORS[cause](
+            f"stopped: {len(lost)} of the last {_WINDOW} attempts at {self.harness.name} were lost, "
+            f"{times} of them to the {cause}. The last such: {last.message}"
+        )
 
 
 @dataclass
@@ -210,29 +235,37 @@ class _Run:
     policy: Policy | EpisodePolicy
     requests: Iterator[Request]
     store: RunStore | None
-    states: dict[str, State] = field(default_factory=dict)
-    """Initial state by group."""
-    recent: deque[Failure | None] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    begun: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Digests of the initial state by group, then by table."""
+    results: deque[Finished] = field(default_factory=deque)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        self.results: asyncio.Queue[Finished] = asyncio.Queue(maxsize=2 * self.pool.slots)
+        self.room = asyncio.Semaphore(2 * self.pool.slots)
+
+    async def give(self, finished: Finished) -> None:
+        """Hand an episode over, after waiting while the reader is behind."""
+        await self.room.acquire()
+        self.results.append(finished)
+        self.arrived.set()
 
     async def next(self, workers: Iterable[asyncio.Task[None]]) -> Finished | None:
         """The next episode that is over; None when there will be none; the error that stopped a worker."""
-        workers = list(workers)
-        getting = asyncio.create_task(self.results.get())
-        try:
-            while not getting.done():
-                running = [worker for worker in workers if not worker.done()]
-                for worker in workers:
-                    if worker.done():
-                        worker.result()
-                if not running and self.results.empty():
-                    return None
-                await asyncio.wait([getting, *running], return_when=asyncio.FIRST_COMPLETED)
-            return getting.result()
-        finally:
-            getting.cancel()
+        while not self.results:
+            running = [worker for worker in workers if not worker.done()]
+            for worker in workers:
+                if worker.done():
+                    worker.result()
+            if not running:
+                return None
+            self.arrived.clear()
+            arrival = asyncio.create_task(self.arrived.wait())
+            try:
+                await asyncio.wait([arrival, *running], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                arrival.cancel()
+        self.room.release()
+        return self.results.popleft()
 
     async def episode(self, env: Env, request: Request) -> Finished:
         """Run one request, again if the machinery failed."""
@@ -242,7 +275,7 @@ class _Run:
         for number in range(retries + 1):
             finished = await _Attempt(self, env, request, number).run()
             failure = finished.episode.failure
-            self._count(failure)
+            self.pool.count(failure)
             if failure is None or failure.cause not in _RETRIED:
                 break
             _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number + 1, failure.cause, failure.message)
@@ -254,28 +287,16 @@ class _Run:
         Raises:
             HarnessError: This one begins in another state than the first.
         """
-        first = self.states.setdefault(group, env.before) if group else env.before
-        if first is env.before or first.digest() == env.before.digest():
+        if not group:
             return
-        tables = sorted(first.tables.keys() | env.before.tables.keys())
-        differ = [table for table in tables if first.tables.get(table) != env.before.tables.get(table)]
-        raise HarnessError(
-            f"{env.harness.name}: two resets with seed {env.instance.seed} gave different data in {', '.join(differ)}: "
-            f"the episodes of group {group!r} cannot be compared. Fix clocks and ids in the harness's reset."
-        )
-
-    def _count(self, failure: Failure | None) -> None:
-        """The circuit breaker: stop rather than train on the survivors."""
-        self.recent.append(failure)
-        lost = [failure for failure in self.recent if failure is not None]
-        if len(self.recent) < _WINDOW or len(lost) <= self.pool.max_failure_rate * _WINDOW:
-            return
-        (cause, times), *_ = Counter(failure.cause for failure in lost).most_common(1)
-        last = next(failure for failure in reversed(lost) if failure.cause is cause)
-        raise _ERRORS[cause](
-            f"stopped: {len(lost)} of the last {_WINDOW} attempts at {self.pool.harness.name} were lost, "
-            f"{times} of them to the {cause}. The last such: {last.message}"
-        )
+        own = {table: State({table: rows}).digest() for table, rows in env.before.tables.items()}
+        first = self.begun.setdefault(group, own)
+        if differ := sorted(table for table in own.keys() | first.keys() if own.get(table) != first.get(table)):
+            raise HarnessError(
+                f"{env.harness.name}: the members of group {group!r} began with different data in {', '.join(differ)} "
+                f"(this one: seed {env.instance.seed}), so they cannot be compared. "
+                "Let the harness's reset take times and ids from the seed."
+            )
 
 
 @dataclass
@@ -303,7 +324,8 @@ class _Attempt:
             episode = env.episode
             assert episode is not None
             if writer:
-                writer.finish(episode, env.images.get(episode.final_image, b""))
+                png = env.images.get(episode.final_image, b"")
+                await asyncio.to_thread(writer.finish, episode, png)  # waits for the disk
             return Finished(episode, tuple(self.samples), MappingProxyType(env.images))
 
     async def _within_time(self, name: str, writer: EpisodeWriter | None) -> None:
@@ -335,7 +357,8 @@ class _Attempt:
 
     async def _play(self, observation: Observation, writer: EpisodeWriter | None) -> None:
         env, shared = self.env, self.job.policy
-        policy = shared.for_episode(env) if isinstance(shared, EpisodePolicy) else shared
+        with attribute(PolicyError, f"{policy_name(shared)}.for_episode"):
+            policy = shared.for_episode(env) if isinstance(shared, EpisodePolicy) else shared
         try:
             while env.episode is None:
                 decision = await self._decide(policy, observation)
@@ -347,8 +370,8 @@ class _Attempt:
                         record = env.history[-1]
                         writer.step(record, env.images.get(record.image, b""))
         finally:
-            if policy is not shared and (close := getattr(policy, "close", None)):
-                await close()
+            if policy is not shared:
+                await _close_policy(policy)
 
     async def _decide(self, policy: Policy, observation: Observation) -> Decision:
         limit, began = self.job.pool.limits.act_s, time.monotonic()
@@ -383,6 +406,16 @@ async def rollout(
     async with Pool(harness, slots=slots) as pool, aclosing(pool.run(policy, requests, store)) as running:
         async for finished in running:
             yield finished
+
+
+async def _close_policy(policy: Policy) -> None:
+    close = getattr(policy, "close", None)
+    if close is None:
+        return
+    try:
+        await close()
+    except Exception as exc:  # the episode is over; what it is worth does not depend on this
+        _log.warning("%s.close raised %s: %s", policy_name(policy), type(exc).__name__, exc)
 
 
 async def _all(*work: Coroutine[Any, Any, None]) -> None:

@@ -178,11 +178,12 @@ class Slot:
             self._retiring = asyncio.create_task(_close_session(self._session, self._retiring))
             self._session = None
 
-    async def drop_product(self) -> None:
-        """Stop the product if it is ours; the next `start` starts another."""
-        if self._owns_product and self._product is not None:
-            product, self._product = self._product, None
-            await product.stop()
+    async def replace_product(self) -> None:
+        """Stop a product that failed, if it is ours; the next `start` starts another."""
+        try:
+            await self._stop_product()
+        except UIGymError as exc:
+            _log.warning("a product that had failed did not stop either: %s", exc)
 
     async def close(self) -> None:
         """End the session, and the product and the browser that were started here."""
@@ -191,7 +192,7 @@ class Slot:
             await self._retired()
         finally:
             try:
-                await self.drop_product()
+                await self._stop_product()
             finally:
                 await self._close_browser()
 
@@ -208,6 +209,11 @@ class Slot:
         if self._retiring is not None:
             await asyncio.wait([self._retiring])  # who is cancelled here does not cancel the closing
             self._retiring = None
+
+    async def _stop_product(self) -> None:
+        if self._owns_product and self._product is not None:
+            product, self._product = self._product, None
+            await product.stop()
 
     async def _close_browser(self) -> None:
         if self._own_browser is not None:

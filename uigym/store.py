@@ -3,6 +3,7 @@
     RUN/
       run.json                        schema version
       episodes/ID/steps.jsonl         one line per step, flushed as it happens
+      episodes/ID/states.json         the product's data before and after
       episodes/ID/episode.json        the manifest: everything else; written last
       images/ab/abcd....png           by sha256 of the file
 
@@ -106,7 +107,7 @@ class RunStore:
         return sorted(path.parent.name for path in self.directory.glob("episodes/*/episode.json"))
 
     def manifests(self) -> Iterator[dict[str, Any]]:
-        """The manifest of every episode, by id: all but its steps, without reading its pictures."""
+        """The manifest of every episode, by id: all but its steps and states, so it is quick to read."""
         for name in self.ids():
             yield self._manifest(name)
 
@@ -137,8 +138,9 @@ class RunStore:
                 f"{path} has {len(steps)} whole lines, its manifest says {record['num_steps']}. "
                 "Delete the episode's folder and resume the run."
             )
-        with _reading(path):
-            return episode_from_json({**record, "steps": steps})
+        states = _read_json(self._folder(episode_id) / "states.json")
+        with _reading(self._folder(episode_id)):
+            return episode_from_json({**record, **states, "steps": steps})
 
     def image(self, name: str) -> bytes:
         """The PNG with this hash.
@@ -217,6 +219,8 @@ class EpisodeWriter:
             os.fsync(self._file.fileno())
         record = episode_to_json(episode)
         record["num_steps"] = len(record.pop("steps"))
+        states = {moment: record.pop(moment) for moment in ("before", "after")}
+        _write(self._folder / "states.json", json.dumps(states).encode() + b"\n")
         _write(self._folder / "episode.json", json.dumps(record).encode() + b"\n")
 
     def close(self) -> None:

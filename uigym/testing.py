@@ -27,6 +27,9 @@ Progress = Callable[[int, int, str], None]
 _Played: TypeAlias = dict[str, dict[tuple[str, int], Episode]]
 """Episodes by policy, then by task and seed."""
 
+_RANDOM_STEPS = 12
+"""Acts of the policy that does anything; enough to hit what is easily hit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -95,7 +98,7 @@ async def check_harness(
     async with Pool(harness, slots=slots, max_failure_rate=1.0) as pool:
         played = {
             "noop": await _play(pool, NoOpPolicy(), every, count),
-            "random": await _play(pool, RandomPolicy(), every, count),
+            "random": await _play(pool, RandomPolicy(steps=_RANDOM_STEPS), every, count),
             "oracle": await _play(pool, OraclePolicy(), solvable, count),
         }
     return Report(harness.name, tuple(_findings(chosen, seeds, played)))

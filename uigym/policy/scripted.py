@@ -29,19 +29,27 @@ class NoOpPolicy:
 
 
 class RandomPolicy:
-    """Clicks, types and scrolls anywhere until the episode's limit; the same episode gets the same actions."""
+    """Clicks, types and scrolls anywhere; the same episode gets the same actions."""
 
     name = "random"
 
-    def __init__(self, seed: int | str = 0):
+    def __init__(self, seed: int | str = 0, *, steps: int | None = None):
+        """
+        Args:
+            seed: Fixes the actions, together with the episode's id.
+            steps: It is done after so many; None goes on to the episode's limit.
+        """
         self.seed = seed
+        self.steps = steps
 
     def for_episode(self, env: Env) -> RandomPolicy:
         """The policy whose actions are those of this episode."""
-        return RandomPolicy(f"{self.seed}:{env.episode_id}")
+        return RandomPolicy(f"{self.seed}:{env.episode_id}", steps=self.steps)
 
     async def act(self, observation: Observation, history: History) -> Action:
         """A function of the seed and the number of the step."""
+        if len(history) == self.steps:
+            return Done()
         rng = random.Random(f"{self.seed}:{len(history)}")
         x, y = rng.randrange(observation.width), rng.randrange(observation.height)
         kind = rng.choices(("click", "key", "type", "scroll"), (14, 3, 2, 1))[0]
