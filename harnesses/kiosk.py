@@ -76,6 +76,10 @@ def _sized(row: Row, params: Params) -> bool:
     return not row["sold_out"] and row["large_cents"] is not None
 
 
+def _menu_of(state: State, item: Row) -> str:
+    return next(str(row["name"]) for row in state.tables["categories"] if row["id"] == item["category_id"])
+
+
 def _open_orders(state: State) -> dict[int, Row]:
     return {row["id"]: row for row in state.tables["orders"] if _open(row, {})}
 
@@ -99,6 +103,8 @@ IN_STOCK: Row = rows("items", where={"sold_out": 0})
 SOLD_OUT: Row = rows("items", where={"sold_out": 1})
 CATEGORY: str = rows("categories", "name", where=lambda row, params: row["id"] > 1)
 """Not the first one, which is open when an episode begins."""
+MENU: str = computed(lambda state, params: _menu_of(state, params["item"]))
+"""Where the item is: it is not known by heart that a Lungo is a coffee."""
 TABLE: int = rows("tables", "number")
 NOTE: str = one_of(*NOTES)
 COUNTS = {"two": 2, "three": 3}
@@ -221,8 +227,8 @@ show_order.oracle(_open_order)
 # --- questions -----------------------------------------------------------------------------------------------
 
 
-@_task("How much is {item[name]}?", "What does {item[name]} cost?", steps=2, skill="question")
-def item_price(item: Row = ITEM) -> Verifier:
+@_task("How much is {item[name]} in {menu}?", "What does {item[name]} in {menu} cost?", steps=2, skill="question")
+def item_price(item: Row = ITEM, menu: str = MENU) -> Verifier:
     return _said(_money(item["price_cents"]))
 
 
@@ -232,8 +238,13 @@ async def _(page: Any, item: Row) -> str:
     return _money(item["price_cents"])
 
 
-@_task("How much is a large {item[name]}?", "What does a large {item[name]} cost?", steps=3, skill="question")
-def large_price(item: Row = SIZED) -> Verifier:
+@_task(
+    "How much is a large {item[name]} in {menu}?",
+    "What does a large {item[name]} in {menu} cost?",
+    steps=3,
+    skill="question",
+)
+def large_price(item: Row = SIZED, menu: str = MENU) -> Verifier:
     return _said(_money(item["large_cents"]))
 
 
@@ -297,8 +308,13 @@ async def _(page: Any, line: Row, order: Row) -> str:
 # --- the ticket: at most four actions ------------------------------------------------------------------------
 
 
-@_task("Put one {item[name]} on the ticket.", "Add one {item[name]} to the ticket.", steps=3, skill="ticket")
-def add_item(item: Row = ITEM) -> Verifier:
+@_task(
+    "Put one {item[name]} from {menu} on the ticket.",
+    "Add one {item[name]} from {menu} to the ticket.",
+    steps=3,
+    skill="ticket",
+)
+def add_item(item: Row = ITEM, menu: str = MENU) -> Verifier:
     return _just(added("ticket_lines", _line(item)))
 
 
@@ -361,13 +377,13 @@ async def _(page: Any, line: Row) -> None:
     await _press(page, f"Less {line['item']}")
 
 
-@_task("Mark {item[name]} as sold out.", "{item[name]} is sold out.", steps=4, skill="stock")
-def sell_out(item: Row = IN_STOCK) -> Verifier:
+@_task("Mark {item[name]} in {menu} as sold out.", "{item[name]} in {menu} is sold out.", steps=4, skill="stock")
+def sell_out(item: Row = IN_STOCK, menu: str = MENU) -> Verifier:
     return _just(changed("items", key=item["id"], sold_out=1))
 
 
-@_task("Mark {item[name]} as in stock.", "{item[name]} is back in stock.", steps=4, skill="stock")
-def restock(item: Row = SOLD_OUT) -> Verifier:
+@_task("Mark {item[name]} in {menu} as in stock.", "{item[name]} in {menu} is back in stock.", steps=4, skill="stock")
+def restock(item: Row = SOLD_OUT, menu: str = MENU) -> Verifier:
     return _just(changed("items", key=item["id"], sold_out=0))
 
 

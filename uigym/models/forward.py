@@ -125,7 +125,7 @@ class SharedPrefix:
 
     def prefix_positions(self) -> Tensor:
         """int64 [3, P]: temporal, height and width positions of vision start and the picture tokens."""
-        high, wide = self.rows // self.merge, self.columns // self.merge
+        wide = self.columns // self.merge
         at = torch.arange(self.num_visual)
         picture = torch.stack([torch.ones_like(at), 1 + at // wide, 1 + at % wide])
         return torch.cat([torch.zeros(3, 1, dtype=torch.long), picture], 1)
@@ -201,6 +201,19 @@ class SharedPrefix:
             **deep_args,
         ).last_hidden_state
 
+    def text_hidden(self, prefixes: Tensor, texts: Sequence[Ids]) -> Tensor:
+        """Last hidden states of texts alone, with gradients that stop at the picture.
+
+        Args:
+            prefixes: From `prefill`, one for each of N texts.
+            texts: What follows the picture tokens.
+
+        Returns:
+            [N, length of the longest, hidden], padded on the left.
+        """
+        ids, positions, mask = self._padded(texts)
+        return self._language(None, ids, positions, mask, _cache(prefixes))
+
     # --- sampling ---
 
     @torch.no_grad()
@@ -234,9 +247,7 @@ class SharedPrefix:
             banned: Ids that are never sampled (vision placeholders); their probability is 0 in the log-probabilities.
             generator: Source of randomness; None is torch's own.
         """
-        cache = DynamicCache()
-        for number in range(prefixes.shape[1]):
-            cache.update(prefixes[:, number, 0], prefixes[:, number, 1], number)
+        cache = _cache(prefixes)
         ids, positions, mask = self._padded(texts)
         hidden = self._language(None, ids, positions, mask, cache)[:, -1]
         keep = mask[:, :, -1:, :]
@@ -287,6 +298,13 @@ class SharedPrefix:
         mask = np.concatenate([np.ones((len(texts), length, prefix), bool), own], 2)[:, None]
         three = torch.from_numpy(positions).expand(3, *positions.shape)
         return torch.from_numpy(ids).to(self.device), three.to(self.device), torch.from_numpy(mask).to(self.device)
+
+
+def _cache(prefixes: Tensor) -> DynamicCache:
+    cache = DynamicCache()
+    for number in range(prefixes.shape[1]):
+        cache.update(prefixes[:, number, 0], prefixes[:, number, 1], number)
+    return cache
 
 
 def _collect(ids_NT: Tensor, logprobs_NT: Tensor, live_NT: Tensor) -> Sampled:

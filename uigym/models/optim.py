@@ -61,7 +61,7 @@ def make_optimizers(
     model: nn.Module, *, matrix_lr: float, other_lr: float, weight_decay: float = 0.01
 ) -> list[torch.optim.Optimizer]:
     """Muon for the hidden matrices of a model, AdamW for embeddings, heads, norms and biases."""
-    named = list(model.named_parameters())
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     hidden = [p for n, p in named if p.dim() == 2 and "embed" not in n and "lm_head" not in n and "probe" not in n]
     taken = {id(p) for p in hidden}
     decayed = [p for _, p in named if id(p) not in taken and p.dim() > 1]

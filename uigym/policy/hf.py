@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 transformers_logging.disable_progress_bar()
-_CACHED_PICTURES = 96
-"""Pictures whose keys and values are kept; about 2 MB each for the tiny model."""
+_KEPT_PREFIXES = 256
+"""Pictures whose keys and values are kept while the weights stay; about 2 MB each for the tiny model."""
+_KEPT_FEATURES = 3000
+"""Pictures whose picture tokens are kept while the vision tower stays; about 0.2 MB each for the tiny model."""
 
 
 def picture_size(width: int, height: int, *, cell: int = 16, max_pixels: int = 320 * 256) -> tuple[int, int]:
@@ -93,12 +95,60 @@ def pixels(png: bytes, width: int, height: int) -> NDArray[np.uint8]:
     """uint8 [height, width, 3] of a PNG, resized where it has another size."""
     with Image.open(io.BytesIO(png)) as image:
         rgb = image.convert("RGB")
-        return np.asarray(rgb if rgb.size == (width, height) else rgb.resize((width, height), Image.Resampling.BICUBIC))
+        return np.array(rgb if rgb.size == (width, height) else rgb.resize((width, height), Image.Resampling.BICUBIC))
 
 
 def past_actions(history: History, width: int, height: int) -> list[str]:
     """The policy's own past actions as text: its words where it had some, else the action's."""
     return [step.text or tiny.encode(step.action, width, height) for step in history]
+
+
+class PictureCache:
+    """What the model makes of pictures, by hash, so that no picture is computed twice under the same weights."""
+
+    def __init__(self, shared: SharedPrefix):
+        self.shared = shared
+        self._features: OrderedDict[str, Any] = OrderedDict()
+        self._prefixes: OrderedDict[str, torch.Tensor] = OrderedDict()
+
+    def prefixes(self, pngs: Mapping[str, bytes]) -> list[torch.Tensor]:
+        """Keys and values of each picture, in the order given."""
+        new = [key for key in pngs if key not in self._prefixes]
+        if new:
+            visual, deep = zip(*self.features({key: pngs[key] for key in new}), strict=True)
+            stacked = torch.stack(visual), [torch.stack(layer) for layer in zip(*deep, strict=True)]
+            _keep(self._prefixes, dict(zip(new, self.shared.prefill(stacked), strict=True)), max(_KEPT_PREFIXES, len(pngs)))
+        found = [self._prefixes[key] for key in pngs]
+        for key in pngs:
+            self._prefixes.move_to_end(key)
+        return found
+
+    @torch.no_grad()
+    def features(self, pngs: Mapping[str, bytes]) -> list[Any]:
+        """Picture tokens of each picture, in the order given."""
+        new = [key for key in pngs if key not in self._features]
+        if new:
+            visual, deep = self.shared.features(self.shared.pixels(self.pixels({key: pngs[key] for key in new})))
+            made = {key: (visual[i], [layer[i] for layer in deep]) for i, key in enumerate(new)}
+            _keep(self._features, made, max(_KEPT_FEATURES, len(pngs)))
+        return [self._features[key] for key in pngs]
+
+    def pixels(self, pngs: Mapping[str, bytes]) -> NDArray[np.uint8]:
+        """uint8 [n, height, width, 3]."""
+        height, width = (n * self.shared.patch for n in (self.shared.rows, self.shared.columns))
+        return np.stack([pixels(png, width, height) for png in pngs.values()])
+
+    def forget(self, *, vision: bool) -> None:
+        """The weights have changed: those of the language part, and of the vision tower if so said."""
+        self._prefixes.clear()
+        if vision:
+            self._features.clear()
+
+
+def _keep(cache: OrderedDict[str, Any], new: Mapping[str, Any], limit: int) -> None:
+    cache.update(new)
+    while len(cache) > limit:
+        cache.popitem(last=False)
 
 
 @dataclass(slots=True)
@@ -140,8 +190,7 @@ class TransformersPolicy:
             self._generator.seed()
         else:
             self._generator.manual_seed(seed)
-        self._shared: dict[tuple[int, int], SharedPrefix] = {}
-        self._pictures: OrderedDict[str, torch.Tensor] = OrderedDict()
+        self._caches: dict[tuple[int, int], PictureCache] = {}
         self._waiting: list[_Call] = []
         self._serving: asyncio.Task[None] | None = None
 
@@ -161,17 +210,17 @@ class TransformersPolicy:
         ids, logprobs = await call.reply
         return self._decide(observation, prompt, ids, logprobs)
 
-    def load(self, weights: Mapping[str, torch.Tensor], version: int) -> None:
-        """Take over new weights; must not be called while replies are being sampled."""
-        self.model.load_state_dict(weights)
-        self._pictures.clear()
-        self.version = version
+    def weights_changed(self, *, vision: bool) -> None:
+        """Say that the model has been updated in place; must not be called while replies are being sampled."""
+        for cache in self._caches.values():
+            cache.forget(vision=vision)
+        self.version += 1
 
-    def shared(self, width: int, height: int) -> SharedPrefix:
-        """The forward pass for pictures of that size, px."""
-        if (width, height) not in self._shared:
-            self._shared[width, height] = SharedPrefix(self.model, height, width)
-        return self._shared[width, height]
+    def cache(self, width: int, height: int) -> PictureCache:
+        """What is kept of pictures of that size, px."""
+        if (width, height) not in self._caches:
+            self._caches[width, height] = PictureCache(SharedPrefix(self.model, height, width))
+        return self._caches[width, height]
 
     async def _serve(self) -> None:
         while self._waiting:
@@ -190,20 +239,12 @@ class TransformersPolicy:
                     call.reply.cancelled() or call.reply.set_result(reply)
 
     def _sample(self, batch: Sequence[_Call], size: tuple[int, int]) -> list[tuple[list[int], list[float]]]:
-        shared = self.shared(*size)
+        cache = self.cache(*size)
         hashes = [call.observation.image_hash for call in batch]
-        new = {h: call.observation.png for h, call in zip(hashes, batch, strict=True) if h not in self._pictures}
-        with torch.no_grad():
-            if new:
-                images = np.stack([pixels(png, *size) for png in new.values()])
-                for key, value in zip(new, shared.prefill(shared.features(shared.pixels(images))), strict=True):
-                    self._pictures[key] = value
-            prefixes = torch.stack([self._pictures[h] for h in hashes])
-        for key in hashes:
-            self._pictures.move_to_end(key)
-        while len(self._pictures) > _CACHED_PICTURES:
-            self._pictures.popitem(last=False)
-        got = shared.sample(
+        pngs = {key: call.observation.png for key, call in zip(hashes, batch, strict=True)}
+        found = dict(zip(pngs, cache.prefixes(pngs), strict=True))
+        prefixes = torch.stack([found[key] for key in hashes])
+        got = cache.shared.sample(
             prefixes,
             [call.prompt for call in batch],
             max_tokens=self.max_tokens,

@@ -1,105 +1,74 @@
-"""Rows to micro-batches: steps that saw the same picture share it.
+"""Rows to logits: micro-batches of steps, each with the picture that it saw.
 
 Shape letters: T reply tokens of a micro-batch, one after another.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from uigym.models.forward import SharedPrefix
-from uigym.policy.hf import pixels
+from uigym.policy.hf import PictureCache
 from uigym.train.rows import Row
 
-MAX_SEGMENTS = 12
-"""Steps that share one picture in a row of a batch; more make another row."""
 
-
-@dataclass(frozen=True, slots=True)
-class MicroBatch:
-    """What goes through the model at once."""
-
-    images: tuple[str, ...]
-    """Hashes of the pictures, one a row of the batch."""
-    members: tuple[tuple[int, ...], ...]
-    """For each picture, indices of the rows that share it."""
-
-    @property
-    def order(self) -> list[int]:
-        """Indices of the rows in the order in which their tokens lie in T."""
-        return [index for members in self.members for index in members]
-
-
-def plan(rows: Sequence[Row], *, prefix_tokens: int, budget_tokens: int = 12_000) -> Iterator[MicroBatch]:
-    """Group rows by picture, and pictures into micro-batches of at most so many tokens, padding counted.
+def plan(rows: Sequence[Row], *, budget_tokens: int = 3000) -> Iterator[list[int]]:
+    """Indices of rows in micro-batches of at most so many text tokens, padding counted, shortest rows first.
 
     Every row is in exactly one micro-batch.
     """
-    shared: dict[str, list[int]] = defaultdict(list)
-    for index, row in enumerate(rows):
-        shared[row.image].append(index)
-    packs = [
-        (image, tuple(found[at : at + MAX_SEGMENTS]))
-        for image, found in shared.items()
-        for at in range(0, len(found), MAX_SEGMENTS)
-    ]
-    packs.sort(key=lambda pack: sum(rows[i].length for i in pack[1]))
-    batch: list[tuple[str, tuple[int, ...]]] = []
-    for pack in packs:
-        length = prefix_tokens + sum(rows[i].length for i in pack[1])
-        if batch and length * (len(batch) + 1) > budget_tokens:
-            yield MicroBatch(*zip(*batch, strict=True))  # type: ignore[arg-type]
+    batch: list[int] = []
+    for index in sorted(range(len(rows)), key=lambda i: rows[i].length):
+        if batch and rows[index].length * (len(batch) + 1) > budget_tokens:
+            yield batch
             batch = []
-        batch.append(pack)
+        batch.append(index)
     if batch:
-        yield MicroBatch(*zip(*batch, strict=True))  # type: ignore[arg-type]
-
-
-class Pictures:
-    """Decoded pictures of a batch of episodes, by hash."""
-
-    def __init__(self, pngs: Mapping[str, bytes], width: int, height: int):
-        self._pngs, self._size = pngs, (width, height)
-        self._decoded: dict[str, Any] = {}
-
-    def stack(self, hashes: Sequence[str]) -> np.ndarray:
-        """uint8 [len(hashes), height, width, 3]."""
-        for key in hashes:
-            if key not in self._decoded:
-                self._decoded[key] = pixels(self._pngs[key], *self._size)
-        return np.stack([self._decoded[key] for key in hashes])
+        yield batch
 
 
 def reply_logits(
-    shared: SharedPrefix, pictures: Pictures, rows: Sequence[Row], batch: MicroBatch, banned: Sequence[int]
+    cache: PictureCache, pngs: Mapping[str, bytes], rows: Sequence[Row], banned: Sequence[int], *, picture_gradient: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Logits at the positions that predict reply tokens, and those tokens.
+    """Logits at the positions that predict reply tokens, and those tokens; logits exist at no other position.
+
+    Args:
+        cache: Of the model that is trained.
+        pngs: The rows' pictures by hash.
+        rows: Of one micro-batch.
+        banned: Ids that the sampler could not sample; they have no probability here either.
+        picture_gradient: Let gradients flow through the picture tokens too: several times the cost.
 
     Returns:
-        float32 [T, vocabulary], int64 [T]; rows in the order of `batch.order`. Logits exist at no other position.
+        float32 [T, vocabulary], int64 [T], in the order of the rows.
     """
-    features = shared.features(shared.pixels(pictures.stack(batch.images)))
-    hidden, spans = shared.hidden(
-        features, [[rows[i].prompt + rows[i].reply for i in members] for members in batch.members]
-    )
-    at_row, at_token, target = [], [], []
-    for index, b, start in zip(batch.order, spans.row.tolist(), spans.start.tolist(), strict=True):
-        first = start + len(rows[index].prompt) - 1
-        at_row += [b] * len(rows[index].reply)
-        at_token += range(first, first + len(rows[index].reply))
-        target += rows[index].reply
-    device = hidden.device
-    picked = hidden[torch.tensor(at_row, device=device), torch.tensor(at_token, device=device)]
-    return shared.logits(picked, banned), torch.tensor(target, device=device)
+    needed = {row.image: pngs[row.image] for row in rows}
+    if picture_gradient:
+        picked = _with_pictures(cache, needed, rows)
+    else:
+        found = dict(zip(needed, cache.prefixes(needed), strict=True))
+        hidden = cache.shared.text_hidden(torch.stack([found[row.image] for row in rows]), [row.prompt + row.reply for row in rows])
+        picked = torch.cat([h[-len(row.reply) - 1 : -1] for h, row in zip(hidden, rows, strict=True)])
+    target = torch.tensor([token for row in rows for token in row.reply], device=picked.device)
+    return cache.shared.logits(picked, banned), target
 
 
-def spread(values: Sequence[float], rows: Sequence[Row], batch: MicroBatch) -> Tensor:
+def _with_pictures(cache: PictureCache, pngs: Mapping[str, bytes], rows: Sequence[Row]) -> Tensor:
+    """Hidden states before each reply token, rows with one picture sharing it; gradients reach the vision tower."""
+    shared = cache.shared
+    images = list(pngs)
+    members = [[i for i, row in enumerate(rows) if row.image == image] for image in images]
+    features = shared.features(shared.pixels(cache.pixels(pngs)))
+    hidden, spans = shared.hidden(features, [[rows[i].prompt + rows[i].reply for i in group] for group in members])
+    parts: dict[int, Tensor] = {}
+    for i, b, start in zip((i for group in members for i in group), spans.row.tolist(), spans.start.tolist(), strict=True):
+        first = start + len(rows[i].prompt) - 1
+        parts[i] = hidden[b, first : first + len(rows[i].reply)]
+    return torch.cat([parts[i] for i in range(len(rows))])
+
+
+def spread(values: Sequence[float], rows: Sequence[Row]) -> Tensor:
     """A value a row -> float32 [T], repeated over the row's reply tokens."""
-    return torch.tensor([values[i] for i in batch.order for _ in rows[i].reply])
+    return torch.tensor([value for value, row in zip(values, rows, strict=True) for _ in row.reply])

@@ -1,21 +1,20 @@
-"""The weights that learn: one optimiser, a supervised step and a policy-gradient step."""
+"""The weights that learn: a supervised step and a policy-gradient step on the policy's own model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
-from uigym.models.forward import SharedPrefix
 from uigym.models.optim import make_optimizers
 from uigym.models.tiny.build import save
-from uigym.policy.hf import load_model
-from uigym.train.batch import Pictures, plan, reply_logits, spread
+from uigym.policy.hf import TransformersPolicy, picture_size
+from uigym.train.batch import plan, reply_logits, spread
 from uigym.train.loss import policy_loss
 from uigym.train.rows import Row
 
@@ -24,34 +23,34 @@ from uigym.train.rows import Row
 class Rates:
     """Learning rates."""
 
-    matrix: float = 1e-3
-    """Of Muon, for hidden matrices; the size of the update relative to an orthogonal matrix."""
-    other: float = 3e-4
+    matrix: float
+    """Of Muon, for hidden matrices: the size of an update relative to an orthogonal matrix."""
+    other: float
     """Of AdamW, for embeddings, heads, norms and biases."""
 
 
 class Learner:
-    """A copy of a checkpoint that is trained; samplers get its weights by `weights`.
+    """Trains the model of a policy in place.
 
     Args:
-        checkpoint: Folder, or "tiny".
-        width, height: Of the pictures, px.
+        policy: The policy; it must not sample while a step is being taken.
+        width, height: Of the viewport, CSS px.
         rates: Learning rates.
-        temperature: At which the policy is sampled: log-probabilities are taken at the same.
+        picture_gradient: Train through the picture tokens and the vision tower too. Without it the picture tokens are
+            computed with the current weights, but gradients stop there: a step costs a fraction.
     """
 
-    def __init__(
-        self, checkpoint: str | Path, width: int, height: int, *, rates: Rates = Rates(), temperature: float = 1.0
-    ):
-        self.model, self.prompts, self.tokenizer = load_model(checkpoint)
-        self.shared = SharedPrefix(self.model, height, width)
-        self.temperature = temperature
-        self.version = 0
+    def __init__(self, policy: TransformersPolicy, width: int, height: int, *, rates: Rates, picture_gradient: bool = False):
+        self.policy = policy
+        self.cache = policy.cache(*picture_size(width, height))
+        self.picture_gradient = picture_gradient
         self.set_rates(rates)
 
     def set_rates(self, rates: Rates) -> None:
         """Begin a phase of training: new optimisers at these rates."""
-        self.optimizers = make_optimizers(self.model, matrix_lr=rates.matrix, other_lr=rates.other, weight_decay=0.0)
+        for parameter in self.policy.model.model.visual.parameters():
+            parameter.requires_grad_(self.picture_gradient)
+        self.optimizers = make_optimizers(self.policy.model, matrix_lr=rates.matrix, other_lr=rates.other, weight_decay=0.0)
         self._bases = [[group["lr"] for group in o.param_groups] for o in self.optimizers]
 
     def scale_rates(self, factor: float) -> None:
@@ -60,23 +59,19 @@ class Learner:
             for group, base in zip(optimizer.param_groups, bases, strict=True):
                 group["lr"] = base * factor
 
-    def weights(self) -> dict[str, Tensor]:
-        """A copy of all weights by name."""
-        return {name: value.detach().clone() for name, value in self.model.state_dict().items()}
-
     def save(self, folder: Path) -> None:
         """Write a checkpoint folder that transformers loads."""
-        save(self.model, self.tokenizer, folder)
+        save(self.policy.model, self.policy.tokenizer, folder)
 
-    def imitate(self, rows: Sequence[Row], pictures: Pictures) -> float:
+    def imitate(self, rows: Sequence[Row], pngs: Mapping[str, bytes]) -> float:
         """One supervised step on rows; returns the mean negative log-likelihood of a reply token, nats."""
         count = sum(len(row.reply) for row in rows)
         total = 0.0
-        for batch in plan(rows, prefix_tokens=len(self.shared.prefix)):
-            logits, target_T = reply_logits(self.shared, pictures, rows, batch, self.prompts.banned)
+        for indices in plan(rows):
+            logits, target_T = self._logits([rows[i] for i in indices], pngs)
             loss = F.cross_entropy(logits, target_T, reduction="sum") / count
             loss.backward()
-            total += float(loss)
+            total += loss.item()
         self._step()
         return total
 
@@ -84,7 +79,7 @@ class Learner:
         self,
         rows: Sequence[Row],
         advantages: Sequence[float],
-        pictures: Pictures,
+        pngs: Mapping[str, bytes],
         *,
         denominator: float,
         clip: tuple[float, float],
@@ -94,47 +89,45 @@ class Learner:
         Args:
             rows: As they were sampled.
             advantages: One a row: that of its episode.
-            pictures: Of the rows.
+            pngs: The rows' pictures by hash.
             denominator: What the sum over tokens is divided by.
             clip: See `policy_loss`.
 
         Returns:
-            Means over tokens: loss, kl, clipped, dropped, entropy (nats), gap (largest difference between trainer's
-            and sampler's log-probabilities), gradient (norm before clipping).
+            Means over tokens: loss, kl, clipped, dropped, entropy (nats); gap, the largest difference between the
+            trainer's and the sampler's log-probabilities; gradient, the norm before clipping.
         """
-        sums: dict[str, float] = {"loss": 0.0, "kl": 0.0, "clipped": 0.0, "dropped": 0.0, "entropy": 0.0, "gap": 0.0}
+        sums = dict.fromkeys(("loss", "kl", "clipped", "dropped", "entropy", "gap"), 0.0)
         tokens = sum(len(row.reply) for row in rows)
-        for batch in plan(rows, prefix_tokens=len(self.shared.prefix)):
-            logits, target_T = reply_logits(self.shared, pictures, rows, batch, self.prompts.banned)
-            every = (logits / self.temperature).log_softmax(-1)
+        for indices in plan(rows):
+            batch = [rows[i] for i in indices]
+            logits, target_T = self._logits(batch, pngs)
+            every = (logits / (self.policy.temperature or 1.0)).log_softmax(-1)
             logprob_T = every.gather(1, target_T[:, None])[:, 0]
-            sampled_T = torch.tensor([x for i in batch.order for x in rows[i].logprobs], device=every.device)
-            advantage_T = spread(advantages, rows, batch).to(every.device)
+            sampled_T = torch.tensor([x for row in batch for x in row.logprobs], device=every.device)
+            advantage_T = spread([advantages[i] for i in indices], batch).to(every.device)
             out = policy_loss(logprob_T, sampled_T, advantage_T, denominator=denominator, clip=clip)
             out.loss.backward()
             with torch.no_grad():
-                share = len(target_T) / tokens
                 entropy = -torch.where(every.isinf(), 0.0, every.exp() * every).sum(-1).mean()
-                sums["loss"] += float(out.loss)
-                sums["gap"] = max(sums["gap"], float((logprob_T - sampled_T).abs().max()))
-                for name, value in (
-                    ("kl", out.kl),
-                    ("clipped", out.clipped),
-                    ("dropped", out.dropped),
-                    ("entropy", entropy),
-                ):
-                    sums[name] += float(value) * share
-        sums["gradient"] = self._step()
-        self.version += 1
-        return sums
-
-    def _step(self) -> float:
-        norm = float(nn.utils.clip_grad_norm_(self.model.parameters(), 1.0))
-        for optimizer in self.optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        return norm
+                sums["loss"] += out.loss.item()
+                sums["gap"] = max(sums["gap"], (logprob_T - sampled_T).abs().max().item())
+                for name, value in (("kl", out.kl), ("clipped", out.clipped), ("dropped", out.dropped), ("entropy", entropy)):
+                    sums[name] += value.item() * len(target_T) / tokens
+        return {**sums, "gradient": self._step()}
 
     def optimizer_state(self) -> list[dict[str, Any]]:
         """State of the optimisers, for an exact resume."""
         return [optimizer.state_dict() for optimizer in self.optimizers]
+
+    def _logits(self, rows: Sequence[Row], pngs: Mapping[str, bytes]) -> tuple[torch.Tensor, torch.Tensor]:
+        return reply_logits(self.cache, pngs, rows, self.policy.prompts.banned, picture_gradient=self.picture_gradient)
+
+    def _step(self) -> float:
+        trained = [p for p in self.policy.model.parameters() if p.requires_grad]
+        norm = nn.utils.clip_grad_norm_(trained, 1.0).item()
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.policy.weights_changed(vision=self.picture_gradient)
+        return norm
