@@ -117,7 +117,11 @@ class PictureCache:
         if new:
             visual, deep = zip(*self.features({key: pngs[key] for key in new}), strict=True)
             stacked = torch.stack(visual), [torch.stack(layer) for layer in zip(*deep, strict=True)]
-            _keep(self._prefixes, dict(zip(new, self.shared.prefill(stacked), strict=True)), max(_KEPT_PREFIXES, len(pngs)))
+            _keep(
+                self._prefixes,
+                dict(zip(new, self.shared.prefill(stacked), strict=True)),
+                max(_KEPT_PREFIXES, len(pngs)),
+            )
         found = [self._prefixes[key] for key in pngs]
         for key in pngs:
             self._prefixes.move_to_end(key)
@@ -185,11 +189,11 @@ class TransformersPolicy:
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.version = 0
-        self._generator = torch.Generator(device=self.model.device)
+        self.generator = torch.Generator(device=self.model.device)
         if seed is None:
-            self._generator.seed()
+            self.generator.seed()
         else:
-            self._generator.manual_seed(seed)
+            self.generator.manual_seed(seed)
         self._caches: dict[tuple[int, int], PictureCache] = {}
         self._waiting: list[_Call] = []
         self._serving: asyncio.Task[None] | None = None
@@ -250,7 +254,7 @@ class TransformersPolicy:
             max_tokens=self.max_tokens,
             temperature=self.temperature,
             banned=self.prompts.banned,
-            generator=self._generator,
+            generator=self.generator,
         )
         return list(zip(got.ids, got.logprobs, strict=True))
 

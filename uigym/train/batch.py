@@ -30,7 +30,12 @@ def plan(rows: Sequence[Row], *, budget_tokens: int = 3000) -> Iterator[list[int
 
 
 def reply_logits(
-    cache: PictureCache, pngs: Mapping[str, bytes], rows: Sequence[Row], banned: Sequence[int], *, picture_gradient: bool = False
+    cache: PictureCache,
+    pngs: Mapping[str, bytes],
+    rows: Sequence[Row],
+    banned: Sequence[int],
+    *,
+    picture_gradient: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Logits at the positions that predict reply tokens, and those tokens; logits exist at no other position.
 
@@ -49,7 +54,9 @@ def reply_logits(
         picked = _with_pictures(cache, needed, rows)
     else:
         found = dict(zip(needed, cache.prefixes(needed), strict=True))
-        hidden = cache.shared.text_hidden(torch.stack([found[row.image] for row in rows]), [row.prompt + row.reply for row in rows])
+        hidden = cache.shared.text_hidden(
+            torch.stack([found[row.image] for row in rows]), [row.prompt + row.reply for row in rows]
+        )
         picked = torch.cat([h[-len(row.reply) - 1 : -1] for h, row in zip(hidden, rows, strict=True)])
     target = torch.tensor([token for row in rows for token in row.reply], device=picked.device)
     return cache.shared.logits(picked, banned), target
@@ -63,7 +70,9 @@ def _with_pictures(cache: PictureCache, pngs: Mapping[str, bytes], rows: Sequenc
     features = shared.features(shared.pixels(cache.pixels(pngs)))
     hidden, spans = shared.hidden(features, [[rows[i].prompt + rows[i].reply for i in group] for group in members])
     parts: dict[int, Tensor] = {}
-    for i, b, start in zip((i for group in members for i in group), spans.row.tolist(), spans.start.tolist(), strict=True):
+    for i, b, start in zip(
+        (i for group in members for i in group), spans.row.tolist(), spans.start.tolist(), strict=True
+    ):
         first = start + len(rows[i].prompt) - 1
         parts[i] = hidden[b, first : first + len(rows[i].reply)]
     return torch.cat([parts[i] for i in range(len(rows))])

@@ -40,7 +40,9 @@ class Learner:
             computed with the current weights, but gradients stop there: a step costs a fraction.
     """
 
-    def __init__(self, policy: TransformersPolicy, width: int, height: int, *, rates: Rates, picture_gradient: bool = False):
+    def __init__(
+        self, policy: TransformersPolicy, width: int, height: int, *, rates: Rates, picture_gradient: bool = False
+    ):
         self.policy = policy
         self.cache = policy.cache(*picture_size(width, height))
         self.picture_gradient = picture_gradient
@@ -50,7 +52,9 @@ class Learner:
         """Begin a phase of training: new optimisers at these rates."""
         for parameter in self.policy.model.model.visual.parameters():
             parameter.requires_grad_(self.picture_gradient)
-        self.optimizers = make_optimizers(self.policy.model, matrix_lr=rates.matrix, other_lr=rates.other, weight_decay=0.0)
+        self.optimizers = make_optimizers(
+            self.policy.model, matrix_lr=rates.matrix, other_lr=rates.other, weight_decay=0.0
+        )
         self._bases = [[group["lr"] for group in o.param_groups] for o in self.optimizers]
 
     def scale_rates(self, factor: float) -> None:
@@ -112,7 +116,12 @@ class Learner:
                 entropy = -torch.where(every.isinf(), 0.0, every.exp() * every).sum(-1).mean()
                 sums["loss"] += out.loss.item()
                 sums["gap"] = max(sums["gap"], (logprob_T - sampled_T).abs().max().item())
-                for name, value in (("kl", out.kl), ("clipped", out.clipped), ("dropped", out.dropped), ("entropy", entropy)):
+                for name, value in (
+                    ("kl", out.kl),
+                    ("clipped", out.clipped),
+                    ("dropped", out.dropped),
+                    ("entropy", entropy),
+                ):
                     sums[name] += value.item() * len(target_T) / tokens
         return {**sums, "gradient": self._step()}
 

@@ -1,0 +1,254 @@
+"""`uigym train`: warm start and GRPO as a run file says, resumable."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import platform
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from uigym import registry
+from uigym.evaluate import Evaluation, evaluate
+from uigym.harness import Harness, Split, Task
+from uigym.loop import run_sync
+from uigym.policy.hf import TransformersPolicy
+from uigym.policy.scripted import OraclePolicy
+from uigym.rollout import Finished, Pool, Request
+from uigym.train import checkpoint
+from uigym.train.config import RunConfig
+from uigym.train.data import choose_tasks, endless, from_parquet, spread_over
+from uigym.train.grpo import Update, reinforce
+from uigym.train.imitate import demonstration_rows, imitate
+from uigym.train.learner import Learner, Rates
+from uigym.train.logs import Log
+
+PACKAGES = ("uigym", "torch", "transformers", "playwright", "numpy")
+DEMONSTRATION_SEEDS = 900_000
+"""Seeds of the training split from here on are for demonstrations, those below for reinforcement."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A run under way: what it uses, and what it has learned so far."""
+
+    config: RunConfig
+    harness: Harness
+    tasks: list[Task]
+    policy: TransformersPolicy
+    learner: Learner
+    log: Log
+    say: Callable[[str], None] = print
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    done: int = 0
+    """Updates so far."""
+
+    @classmethod
+    def begin(cls, config: RunConfig, say: Callable[[str], None] = print) -> Run:
+        """Load the harness and the model, open the log."""
+        torch.set_num_threads(config.trainer.threads)
+        torch.manual_seed(config.seed)
+        harness = registry.load(config.harness)
+        chosen = config.policy
+        policy = TransformersPolicy(
+            chosen.model.path, temperature=chosen.temperature, max_tokens=chosen.max_tokens, seed=config.seed
+        )
+        rates = Rates(config.trainer.matrix_lr, config.trainer.other_lr)
+        learner = Learner(policy, *harness.viewport, rates=rates, picture_gradient=config.trainer.picture_gradient)
+        tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
+        config.out.mkdir(parents=True, exist_ok=True)
+        log = Log(config.out, config.logger, config.model_dump(mode="json"), say)
+        return cls(config, harness, tasks, policy, learner, log, say)
+
+    def pool(self) -> Pool:
+        """Environments for this run."""
+        return Pool(self.harness, slots=self.config.inference.slots)
+
+    # --- phases ---
+
+    async def warm_start(self, pool: Pool) -> float:
+        """Record demonstrations of the oracle and imitate them; returns the final loss, nats a token."""
+        config = self.config.trainer.warm_start
+        first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
+        wanted = spread_over(self.tasks, Split.TRAIN, config.demonstrations, per_seed=PER_SEED, first=first)
+        shown = [
+            f for f in await self.play(pool, OraclePolicy(), wanted) if f.episode.verdict and f.episode.verdict.success
+        ]
+        return await self.imitate(shown)
+
+    async def imitate(self, shown: Sequence[Finished]) -> float:
+        """Imitate demonstrations; returns the final loss, nats a token."""
+        config = self.config.trainer.warm_start
+        rows = [
+            row for f in shown for row in demonstration_rows(f.episode, self.policy.prompts, *self.harness.viewport)
+        ]
+        pngs = {key: png for f in shown for key, png in f.images.items()}
+        self.say(f"warm start: {len(rows)} steps of {len(shown)} demonstrations, {config.epochs:g} epochs")
+
+        def on_step(step: int, total: int, loss: float) -> None:
+            self.log.write({"phase": "warm_start", "step": step, "loss": round(loss, 4)})
+            if step % 20 == 0 or step == total:
+                self.say(f"warm start: step {step} of {total}, loss {loss:.3f}")
+
+        return imitate(self.learner, rows, pngs, config, seed=self.config.seed, on_step=on_step)
+
+    async def play(self, pool: Pool, policy: Any, requests: Sequence[Request], *, every: int = 50) -> list[Finished]:
+        """Run requests to their end."""
+        found: list[Finished] = []
+        async with aclosing(pool.run(policy, requests)) as running:
+            async for finished in running:
+                found.append(finished)
+                if len(found) % every == 0:
+                    self.say(f"  {len(found)} of {len(requests)} episodes")
+        return found
+
+    async def test(
+        self, pool: Pool, *, greedy: bool = False, episodes: int | None = None
+    ) -> tuple[Evaluation, list[Finished]]:
+        """Success on held-out seeds, with their looks, or on those of val_data."""
+        count = episodes or self.config.data.val_episodes
+        temperature, self.policy.temperature = self.policy.temperature, 0.0 if greedy else self.policy.temperature
+        try:
+            finished = await self.play(pool, self.policy, self.held_out(count))
+        finally:
+            self.policy.temperature = temperature
+        return evaluate([f.episode for f in finished]), finished
+
+    def held_out(self, count: int) -> list[Request]:
+        """What the policy is tested on: never trained on, by seed or by look."""
+        if self.config.data.val_data:
+            return [Request(task, seed) for task, seed in from_parquet(self.config.data.val_data, self.harness)[:count]]
+        return spread_over(self.tasks, Split.HELDOUT, count)
+
+    def practice(self) -> Iterator[tuple[str, int]]:
+        """(task, seed) of one group after another, from where the run stands."""
+        if self.config.data.train_data:
+            pairs = from_parquet(self.config.data.train_data, self.harness)
+            rng = random.Random(f"order:{self.config.seed}")
+            orders = (rng.sample(pairs, len(pairs)) for _ in range(self.config.trainer.epochs))
+            stream: Iterator[tuple[str, int]] = itertools.chain.from_iterable(orders)
+        else:
+            stream = endless(self.tasks, Split.TRAIN, self.config.seed)
+        return itertools.islice(stream, self.done * self.config.trainer.algorithm.groups_per_step, None)
+
+    async def reinforce(self, pool: Pool) -> None:
+        """GRPO until the updates, the seconds or the tasks are used up; checkpoints on the way."""
+        trainer = self.config.trainer
+        if self.done >= trainer.max_updates:
+            return
+        begun = time.monotonic()
+        updates = reinforce(
+            pool,
+            self.policy,
+            self.learner,
+            self.practice(),
+            trainer.algorithm,
+            seed=self.config.seed,
+            first=self.done + 1,
+        )
+        async with aclosing(updates) as running:  # type: ignore[type-var]
+            async for update in running:
+                self.done = update.number
+                self._record(update, time.monotonic() - begun)
+                late = trainer.max_seconds is not None and time.monotonic() - begun > trainer.max_seconds
+                if late or update.number >= trainer.max_updates:
+                    break
+                if update.number % trainer.save_every == 0:
+                    self.save()
+
+    def _record(self, update: Update, wall_s: float) -> None:
+        row = {**update.to_json(), "wall_s": round(wall_s, 1)}
+        self.curve.append(row)
+        self.log.write({"phase": "grpo", **row})
+        rate = update.steps / max(update.rollout_s, 1e-9)
+        self.say(
+            f"update {update.number}: reward {update.reward:.2f}, success {update.success:.0%}, {update.groups} groups taught, "
+            f"{rate:.1f} steps/s, learned in {update.learn_s:.1f} s"
+        )
+
+    # --- checkpoints ---
+
+    def save(self) -> Path:
+        """Write a checkpoint that a later call of `uigym train` goes on from; the older ones are removed."""
+        folder = self.config.out / f"checkpoint-{self.done}"
+        progress = {"update": self.done, "version": self.policy.version, "curve": self.curve}
+        checkpoint.save(folder, self.learner, progress)
+        for old in self.config.out.glob("checkpoint-*"):
+            if old != folder:
+                checkpoint.remove(old)
+        return folder
+
+    def resume(self) -> bool:
+        """Go on from the run's newest checkpoint; False if it has none."""
+        found = checkpoint.latest(self.config.out)
+        if found is None:
+            return False
+        progress = checkpoint.load(found, self.learner)
+        self.done, self.curve = progress["update"], progress["curve"]
+        self.say(f"going on from {found} after {self.done} updates")
+        return True
+
+
+PER_SEED = 5
+"""Tasks demonstrated on one seed: their first pictures are the same, which makes the warm start cheaper."""
+
+
+def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
+    """Run a run file from where it stands; returns the folder of the final checkpoint."""
+    return run_sync(_train(config, say))
+
+
+async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
+    run = Run.begin(config, say)
+    (config.out / "run.json").write_text(json.dumps({"config": config.model_dump(mode="json"), **about()}, indent=2))
+    try:
+        resumed = run.resume()
+        async with run.pool() as pool:
+            if not resumed and config.trainer.warm_start.demonstrations:
+                await run.warm_start(pool)
+                run.learner.set_rates(Rates(config.trainer.matrix_lr, config.trainer.other_lr))
+                run.save()
+            await run.reinforce(pool)
+            folder = run.save()
+            result, _ = await run.test(pool)
+        run.log.write({"phase": "test", **result.to_json()})
+        say(
+            f"success on held-out seeds: {result.success_rate:.0%} ({result.low:.0%} to {result.high:.0%}); checkpoint: {folder}"
+        )
+        return folder
+    finally:
+        run.log.close()
+
+
+def about() -> dict[str, Any]:
+    """Machine and versions, to be kept beside results."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "not installed"
+    return {"machine": machine(), "versions": {"python": platform.python_version(), **versions}}
+
+
+def machine() -> str:
+    """Processor, cores and memory, in words."""
+    import os
+
+    model = platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        model = next(
+            (line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")),
+            model,
+        )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, no GPU used"
