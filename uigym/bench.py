@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from uigym import __version__
-from uigym.browser import Browser, find_chromium
+from uigym.browser import Browser
 from uigym.browser.plain import PlainPlaywright
 from uigym.env import Env
 from uigym.errors import ConfigError
@@ -43,25 +43,43 @@ class Side(Protocol):
 
 @dataclass
 class Tally:
-    """What one side did, a number per round or per act."""
+    """What one side did, a number per act or per round."""
 
-    rates: list[float] = field(default_factory=list)
-    """Steps per second over all slots, by round."""
     step_ms: list[float] = field(default_factory=list)
     reset_ms: list[float] = field(default_factory=list)
-    own_cpu_ms: list[float] = field(default_factory=list)
-    """Of this process (product, environment, client) per step, by round."""
-    browser_cpu_ms: list[float] = field(default_factory=list)
-    """Of Chromium and Playwright's driver per step, by round."""
+    steps: list[int] = field(default_factory=list)
+    """By round, over all slots."""
+    seconds: list[float] = field(default_factory=list)
+    """By round."""
+    own_cpu_ms: float = 0.0
+    """Of this process: product, environment, client."""
+    browser_cpu_ms: float = 0.0
+    """Of Chromium and Playwright's driver."""
+
+    @property
+    def steps_per_s(self) -> float:
+        """Over all slots and rounds."""
+        return sum(self.steps) / sum(self.seconds)
+
+    @property
+    def cpu_ms(self) -> float:
+        """Per step; 0 where the system does not tell."""
+        return (self.own_cpu_ms + self.browser_cpu_ms) / sum(self.steps)
 
     def summary(self) -> dict[str, Any]:
-        """Medians and quantiles as JSON values."""
+        """JSON values."""
+        count = sum(self.steps)
         return {
-            "steps_per_s": _median(self.rates),
-            "steps": len(self.step_ms),
-            "step_ms": {"p50": _median(self.step_ms), "p90": _p90(self.step_ms)},
-            "cpu_ms_per_step": {"own": _median(self.own_cpu_ms), "browser": _median(self.browser_cpu_ms)},
-            "reset_ms": {"p50": _median(self.reset_ms), "p90": _p90(self.reset_ms)},
+            "steps": count,
+            "steps_per_s": round(self.steps_per_s, 2),
+            "steps_per_s_by_round": [round(n / t, 2) for n, t in zip(self.steps, self.seconds, strict=True)],
+            "step_ms": _quantiles(self.step_ms),
+            "reset_ms": _quantiles(self.reset_ms),
+            "cpu_ms_per_step": {
+                "own": round(self.own_cpu_ms / count, 2),
+                "browser": round(self.browser_cpu_ms / count, 2),
+                "total": round(self.cpu_ms, 2),
+            },
         }
 
 
@@ -73,10 +91,13 @@ class OurSide:
         self._browsers: list[Browser] = []
         self._envs: list[Env] = []
         self._slots, self._count = slots, browsers
+        self.chromium = ""
+        """Version."""
 
     async def start(self) -> None:
         for _ in range(self._count):
             self._browsers.append(await Browser.launch())
+        self.chromium = self._browsers[0].version
         for slot in range(self._slots):
             self._envs.append(Env(self._harness, self._browsers[slot % self._count], limits=_ENDLESS))
             await self._envs[-1].start()
@@ -146,23 +167,32 @@ async def bench_env(
     if seconds <= 0 or slots < 1 or (browsers is not None and browsers < 1):
         raise ConfigError(f"bench needs seconds > 0, slots >= 1 and browsers >= 1, not {seconds}, {slots}, {browsers}")
     if harness.url:
-        raise ConfigError(f"{harness.name} is a product that runs elsewhere ({harness.url}): random clicks would change it")
+        raise ConfigError(
+            f"{harness.name} is a product that runs elsewhere ({harness.url}): random clicks would change it"
+        )
     count = browsers or -(-slots // SLOTS_PER_BROWSER)
-    sides: dict[str, Side] = {"uigym": OurSide(harness, slots, count), "playwright": PlainSide(harness, slots)}
-    tallies = {name: Tally() for name in sides}
+    ours, theirs = OurSide(harness, slots, count), PlainSide(harness, slots)
+    tallies = Tally(), Tally()
     load = os.getloadavg()[0]
+    rounds = max(1, round(seconds / (2 * ROUND_S)))
     try:
-        for side in sides.values():
-            await side.start()
-        rounds = max(1, round(seconds / (2 * ROUND_S)))
+        await ours.start()
+        await theirs.start()
         for number in range(rounds):
-            for name, side in sides.items():
-                await _round(side, tallies[name], harness, slots, number)
+            turns: list[tuple[Side, Tally]] = [(ours, tallies[0]), (theirs, tallies[1])]
+            for side, tally in turns if number % 2 else turns[::-1]:
+                await _round(side, tally, harness, slots, number)
             progress((number + 1) / rounds)
     finally:
-        await asyncio.gather(*(side.close() for side in sides.values()), return_exceptions=True)
-    setting = {"harness": harness.name, "viewport": list(harness.viewport), "slots": slots, "browsers": count, "rounds": rounds}
-    return {**setting, **_compared(tallies), **_machine(load)}
+        await asyncio.gather(ours.close(), theirs.close(), return_exceptions=True)
+    setting = {
+        "harness": harness.name,
+        "viewport": list(harness.viewport),
+        "slots": slots,
+        "browsers": count,
+        "rounds": rounds,
+    }
+    return {**setting, **_compared(*tallies), **_machine(load, ours.chromium)}
 
 
 async def _round(side: Side, tally: Tally, harness: Harness, slots: int, number: int) -> None:
@@ -182,40 +212,41 @@ async def _round(side: Side, tally: Tally, harness: Harness, slots: int, number:
 
     before, began = _cpu_ms(), time.perf_counter()
     await asyncio.gather(*(drive(slot) for slot in range(slots)))
-    took, after = time.perf_counter() - began, _cpu_ms()
+    tally.seconds.append(time.perf_counter() - began)
+    after = _cpu_ms()
+    tally.steps.append(len(steps))
     tally.step_ms += steps
-    tally.rates.append(len(steps) / took)
-    if before and after:
-        tally.own_cpu_ms.append((after[0] - before[0]) / len(steps))
-        tally.browser_cpu_ms.append((after[1] - before[1]) / len(steps))
+    tally.own_cpu_ms += after[0] - before[0]
+    tally.browser_cpu_ms += after[1] - before[1]
 
 
-def _compared(tallies: dict[str, Tally]) -> dict[str, Any]:
-    ours, theirs = tallies["uigym"], tallies["playwright"]
-    pairs = [a / b for a, b in zip(ours.rates, theirs.rates, strict=True)]
-    cpu = [sum(costs) / len(costs) for costs in ((*ours.own_cpu_ms,), (*theirs.own_cpu_ms,)) if costs]
+def _compared(ours: Tally, theirs: Tally) -> dict[str, Any]:
+    rounds = zip(ours.steps, ours.seconds, theirs.steps, theirs.seconds, strict=True)
     return {
         "uigym": ours.summary(),
         "playwright": theirs.summary(),
-        "ratio": {"steps_per_s": _median(pairs), "by_round": [round(pair, 3) for pair in pairs], "cpu": cpu},
+        "ratio": {
+            "steps_per_s": round(ours.steps_per_s / theirs.steps_per_s, 3),
+            "steps_per_s_by_round": [round((a / s) / (b / t), 3) for a, s, b, t in rounds],
+            "steps_per_cpu_s": round(theirs.cpu_ms / ours.cpu_ms, 3) if ours.cpu_ms else None,
+        },
     }
 
 
-def _median(values: list[float]) -> float | None:
-    return round(statistics.median(values), 3) if values else None
-
-
-def _p90(values: list[float]) -> float | None:
-    return round(sorted(values)[int(len(values) * 0.9)], 3) if values else None
+def _quantiles(values: list[float]) -> dict[str, float]:
+    return {
+        "p50": round(statistics.median(values), 2),
+        "p90": round(sorted(values)[int(len(values) * 0.9)], 2),
+    }
 
 
 # --- the machine -------------------------------------------------------------------------------------------
 
 
-def _cpu_ms() -> tuple[float, float] | None:
-    """CPU time of (this process, its descendants) so far, ms; None where /proc does not tell."""
+def _cpu_ms() -> tuple[float, float]:
+    """CPU time of (this process, its descendants) so far, ms; zeros where /proc does not tell."""
     if not Path("/proc/self/stat").exists():
-        return None
+        return 0.0, 0.0
     tick_ms = 1000 / os.sysconf("SC_CLK_TCK")
     parents, times = {}, {}
     for entry in Path("/proc").iterdir():
@@ -236,11 +267,13 @@ def _cpu_ms() -> tuple[float, float] | None:
     return times[own], sum(spent for pid, spent in times.items() if pid != own and descends(pid))
 
 
-def _machine(load: float) -> dict[str, Any]:
+def _machine(load: float, chromium: str) -> dict[str, Any]:
     processor = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         processor = names[0] if names else processor
     return {
         "machine": {
@@ -254,7 +287,7 @@ def _machine(load: float) -> dict[str, Any]:
             "uigym": __version__,
             "python": platform.python_version(),
             "playwright": version("playwright"),
-            "chromium": find_chromium().name,
+            "chromium": chromium,
         },
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

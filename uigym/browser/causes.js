@@ -108,8 +108,14 @@
   };
 
   // --- input and its echoes ---
-  const caused = (hops) => (event) => {
-    if (event.isTrusted) enter(begin(hops));
+  // One input comes as several events in a row (pointerdown, mousedown, focusin): they share a cause.
+  const caused = (hops) => {
+    let last = null;
+    return (event) => {
+      if (!event.isTrusted || (turning && cause === last)) return;
+      last = begin(hops);
+      enter(last);
+    };
   };
   on(window, [
     "pointerdown", "pointerup", "pointermove", "pointerover", "pointerout", "mousedown", "mouseup", "mousemove", "mouseover", "mouseout",

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+import shutil
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,12 @@ FLAGS = (
     "--disable-quic",
     "--disable-sync",
     "--metrics-recording-only",
+    # One process fewer each for drawing and for the network: a step crosses processes a dozen times.
+    "--in-process-gpu",
+    "--enable-features=NetworkServiceInProcess2",
 )
+SHARED_MEMORY_BYTES = 1 << 30
+"""With as much free in /dev/shm, pictures pass through memory and not through files, which costs a tenth less."""
 _SANDBOX = re.compile(r"No usable sandbox|setuid_sandbox|SUID sandbox|zygote_host_impl_linux", re.IGNORECASE)
 
 
@@ -201,11 +207,20 @@ async def _launch(playwright: Playwright, path: Path, sandbox: bool) -> Chromium
         executable_path=path,
         args=[*FLAGS, orphans.mark()],
         chromium_sandbox=sandbox,
+        ignore_default_args=["--disable-dev-shm-usage"] if _has_shared_memory() else None,
         timeout=LAUNCH_TIMEOUT_S * 1000,
         handle_sigint=False,  # the rollout ends its browsers itself, in order
         handle_sigterm=False,
         handle_sighup=False,
     )
+
+
+def _has_shared_memory() -> bool:
+    """A container often has 64 MiB of it, which a few pages fill; Playwright therefore does without."""
+    try:
+        return shutil.disk_usage("/dev/shm").free >= SHARED_MEMORY_BYTES
+    except OSError:
+        return False
 
 
 async def _pid(chromium: Chromium) -> int:
