@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+import uigym.slot
 from uigym.browser import Browser
 from uigym.env import Env, Limits
 from uigym.errors import BrowserError, HarnessError, ProductError, VerifierError
@@ -267,6 +268,21 @@ async def test_a_killed_product_is_the_products_fault_and_is_started_anew(browse
         assert own.episode.failure.cause is Cause.PRODUCT
         await own.reset("count", 2)
         assert (await own.step(Answer("2"))).reward == 1.0
+
+
+async def test_a_product_that_hangs_is_not_scored(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uigym.slot, "ANSWER_S", 0.5)
+    harness = served()
+    harness.tasks.update(PAD.tasks)
+    async with Env(harness, browser) as own:
+        await own.reset("add", 2)
+        os.kill(int((own.product.workdir / "pid").read_text()), signal.SIGSTOP)
+        await own.step(FIELD)
+        assert not (await own.step(ADD)).observation.settled
+        with pytest.raises(ProductError, match="pad hangs"):
+            await own.step(Done())
+        assert own.episode is not None and own.episode.reward is None
+        await own.reset("count", 2)
 
 
 async def test_blame_is_moved_to_the_product_that_died(browser: Browser) -> None:

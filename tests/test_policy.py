@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 
 import uigym.policy.oracle
 from uigym.browser import Browser
@@ -255,6 +256,7 @@ async def test_reads_and_chains_are_playwrights(bench: Bench) -> None:
         assert await page.locator("div", has=page.locator("#card")).count() == 1
         assert await page.evaluate("1 + 1") == 2
         await page.locator("#late").wait_for(state="hidden")
+        await expect(items).to_have_count(30)
         return "read"
 
     assert await bench.run(solve) == []

@@ -338,7 +338,7 @@ class Env:
         try:
             after = await self._slot.read_state()
             url = self.session.url
-            await self._slot.check()
+            await self._slot.check(answers=not all(step.settled for step in draft.steps))
             answer = action.text if isinstance(action, Answer) else None
             unjudged = draft.episode(stop, answer=answer, url=url, after=after)
             verdict = judge(self.instance.verifier, unjudged)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
+import httpx
+
 from uigym.browser import Browser, Frame, Session
 from uigym.errors import BrowserError, ProductError, UIGymError
 from uigym.harness import Harness
@@ -21,6 +23,8 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 GRACE_S = 30.0
 """The browser and the product keep their own deadlines; this much later they are no longer waited for."""
+ANSWER_S = 10.0
+"""How long a product that seems to hang may take to answer at the end of an episode."""
 _CLOSE_S = 5.0
 _RESETS = 3
 """How often a reset is done over because something wrote into the product meanwhile."""
@@ -151,14 +155,25 @@ class Slot:
         doing = f"reading the state of {self.harness.name}"
         return await within(self.limits.reset_s, ProductError, doing, self.product.read_state())
 
-    async def check(self) -> None:
+    async def check(self, *, answers: bool = False) -> None:
         """Make sure that what the episode ran on is still there.
 
+        Args:
+            answers: Ask it for a page, too: a product that hangs still listens.
+
         Raises:
-            ProductError: The product no longer listens.
+            ProductError: The product no longer listens, or does not answer.
         """
-        if self._product is not None and not await _listens(self._product.base_url):
-            raise ProductError(f"{self.harness.name} no longer listens at {self._product.base_url}")
+        if self._product is None:
+            return
+        base_url = self._product.base_url
+        if not await _listens(base_url):
+            raise ProductError(f"{self.harness.name} no longer listens at {base_url}")
+        if answers:
+            async with httpx.AsyncClient(trust_env=False, verify=False, timeout=ANSWER_S) as client:
+                doing = f"{self.harness.name} hangs: asking it for {self.harness.ready}"
+                asking = client.get(base_url + self.harness.ready)
+                await within(ANSWER_S, ProductError, doing, asking)
 
     async def broken(self) -> UIGymError | None:
         """The error of whatever is gone; None if all is there, or nothing was started."""

@@ -71,7 +71,13 @@ class ByHand:
         self._real = real
         self._hands = hands
 
+    @property
+    def __class__(self) -> type:  # type: ignore[misc]  # so that Playwright's expect(locator) takes it
+        return ByHand if self._real is None else type(self._real)
+
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            return getattr(self._real, name)
         if name in _NOT_BY_HAND:
             kind = type(self._real).__name__
             raise HarnessError(
