@@ -216,7 +216,7 @@ def open_section(section: str = one_of("Orders", "Stock")) -> Verifier:
 open_section.oracle(_open_section)
 
 
-@_task("Show order {number}.", "Open order {number}.", steps=3, skill="navigation")
+@_task("Open Orders, then order {number}.", "In Orders: show order {number}.", steps=3, skill="navigation")
 def show_order(number: int = NUMBER) -> Verifier:
     return _shown(f"/orders/{number}")
 
@@ -227,7 +227,7 @@ show_order.oracle(_open_order)
 # --- questions -----------------------------------------------------------------------------------------------
 
 
-@_task("How much is {item[name]} in {menu}?", "What does {item[name]} in {menu} cost?", steps=2, skill="question")
+@_task("Open {menu}. How much is {item[name]}?", "In {menu}: what does {item[name]} cost?", steps=2, skill="question")
 def item_price(item: Row = ITEM, menu: str = MENU) -> Verifier:
     return _said(_money(item["price_cents"]))
 
@@ -239,8 +239,8 @@ async def _(page: Any, item: Row) -> str:
 
 
 @_task(
-    "How much is a large {item[name]} in {menu}?",
-    "What does a large {item[name]} in {menu} cost?",
+    "Open {menu}, then {item[name]}. How much is a large one?",
+    "In {menu}: what does a large {item[name]} cost?",
     steps=3,
     skill="question",
 )
@@ -255,7 +255,10 @@ async def _(page: Any, item: Row) -> str:
 
 
 @_task(
-    "What does table {order[table_no]} owe?", "How much must table {order[table_no]} pay?", steps=2, skill="question"
+    "Open Orders. What does table {order[table_no]} owe?",
+    "In Orders: how much does table {order[table_no]} owe?",
+    steps=2,
+    skill="question",
 )
 def table_owes(order: Row = ORDER) -> Verifier:
     return _said(_money(order["total_cents"]))
@@ -267,7 +270,7 @@ async def _(page: Any, order: Row) -> str:
     return _money(order["total_cents"])
 
 
-@_task("How many orders are open?", "Count the open orders.", steps=2, skill="question")
+@_task("Open Orders. How many are there?", "In Orders: how many orders are there?", steps=2, skill="question")
 def count_orders(count: int = COUNT) -> Verifier:
     return _said(count)
 
@@ -278,7 +281,7 @@ async def _(page: Any, count: int) -> str:
     return str(count)
 
 
-@_task("Which order is ready?", "Which number is ready?", steps=2, skill="question")
+@_task("Open Orders. Which one is ready?", "In Orders: which order is ready?", steps=2, skill="question")
 def ready_order(order: Row = READY) -> Verifier:
     return _said(order["id"])
 
@@ -309,8 +312,8 @@ async def _(page: Any, line: Row, order: Row) -> str:
 
 
 @_task(
-    "Put one {item[name]} from {menu} on the ticket.",
-    "Add one {item[name]} from {menu} to the ticket.",
+    "Open {menu}, then add one {item[name]}.",
+    "In {menu}: put one {item[name]} on the ticket.",
     steps=3,
     skill="ticket",
 )
@@ -323,7 +326,7 @@ async def _(page: Any, item: Row) -> None:
     await _tap_items(page, item)
 
 
-@_task("Set the ticket to table {table}.", "The ticket is for table {table}.", steps=3, skill="ticket")
+@_task("Press Table ?, then table {table}.", "Set the ticket to table {table}.", steps=3, skill="ticket")
 def choose_table(table: int = TABLE) -> Verifier:
     return _just(changed("ticket", key=1, table_no=table))
 
@@ -334,7 +337,7 @@ async def _(page: Any, table: int) -> None:
     await _press(page, f"Table {table}")
 
 
-@_task("Note on the ticket: {note}", 'Write "{note}" on the ticket.', steps=4, skill="ticket")
+@_task("Press Note, type {note}, then Save.", 'Write "{note}" as the note, then Save.', steps=4, skill="ticket")
 def write_note(note: str = NOTE) -> Verifier:
     return _just(changed("ticket", key=1, note=note))
 
@@ -345,7 +348,9 @@ write_note.oracle(_type_note)
 # --- open orders and stock -----------------------------------------------------------------------------------
 
 
-@_task("Order {number} pays by {by}.", "Take {by} for order {number}.", steps=4, skill="orders")
+@_task(
+    "Open Orders, then order {number}, then {by}.", "In Orders: order {number} pays by {by}.", steps=4, skill="orders"
+)
 def pay_order(number: int = NUMBER, by: str = one_of("cash", "card")) -> Verifier:
     return _just(changed("orders", key=number, status="paid", paid_by=by))
 
@@ -357,8 +362,8 @@ async def _(page: Any, number: int, by: str) -> None:
 
 
 @_task(
-    "Take one {line[item]} off order {line[order_id]}.",
-    "Order {line[order_id]}: one {line[item]} less.",
+    "Open Orders, then order {line[order_id]}: one {line[item]} less.",
+    "In Orders: take one {line[item]} off order {line[order_id]}.",
     steps=4,
     skill="orders",
 )
@@ -377,12 +382,22 @@ async def _(page: Any, line: Row) -> None:
     await _press(page, f"Less {line['item']}")
 
 
-@_task("Mark {item[name]} in {menu} as sold out.", "{item[name]} in {menu} is sold out.", steps=4, skill="stock")
+@_task(
+    "Open Stock, then {menu}: {item[name]} is sold out.",
+    "In Stock, {menu}: mark {item[name]} as sold out.",
+    steps=4,
+    skill="stock",
+)
 def sell_out(item: Row = IN_STOCK, menu: str = MENU) -> Verifier:
     return _just(changed("items", key=item["id"], sold_out=1))
 
 
-@_task("Mark {item[name]} in {menu} as in stock.", "{item[name]} in {menu} is back in stock.", steps=4, skill="stock")
+@_task(
+    "Open Stock, then {menu}: {item[name]} is back.",
+    "In Stock, {menu}: mark {item[name]} as in stock.",
+    steps=4,
+    skill="stock",
+)
 def restock(item: Row = SOLD_OUT, menu: str = MENU) -> Verifier:
     return _just(changed("items", key=item["id"], sold_out=0))
 

@@ -68,6 +68,8 @@ class Algorithm(_Section):
     """Groups of one update."""
     clip: tuple[float, float] = (0.2, 0.28)
     """How far the ratio may fall below and rise above 1."""
+    minibatches: int = Field(3, ge=1)
+    """Gradient steps of one update, each on a part of its rows."""
     normalise: bool = False
     """Divide advantages by the standard deviation of the group."""
     shuffle_rewards: bool = False

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from uigym.errors import ConfigError, MissingExtra
 from uigym.harness import Harness, Split, Task
@@ -33,14 +34,65 @@ def spread_over(tasks: Sequence[Task], split: Split, count: int, *, per_seed: in
     return [Request(tasks[i % len(tasks)].name, split.seed(first + i // per_seed)) for i in range(count)]
 
 
-def endless(tasks: Sequence[Task], split: Split, seed: int) -> Iterator[tuple[str, int]]:
-    """(task, seed) pairs without end: every task once in random order, with a new seed each, again and again."""
-    rng = random.Random(f"order:{seed}")
-    index = 0
-    while True:
-        for task in rng.sample(list(tasks), len(tasks)):
-            yield task.name, split.seed(index)
-            index += 1
+class Curriculum:
+    """(task, seed) pairs without end; a task is drawn the more often, the less is settled whether it succeeds.
+
+    A group whose members all succeed, or all fail, teaches nothing. Every draw is a function of the seed, of how many
+    were drawn before and of what was heard.
+
+    Args:
+        tasks: What to draw from.
+        split: Whose seeds to use, each once.
+        seed: Of the draws.
+    """
+
+    FLOOR = 0.15
+    """Weight of a task that always succeeds or always fails, where one that succeeds half the time has 1 more."""
+    MEMORY = 0.7
+    """How much of what was known of a task is kept when a group of it is heard of."""
+
+    def __init__(self, tasks: Sequence[Task], split: Split, seed: int):
+        self._split, self._seed = split, seed
+        self.drawn = 0
+        self.success = {task.name: 0.5 for task in tasks}
+
+    def __iter__(self) -> Curriculum:
+        return self
+
+    def __next__(self) -> tuple[str, int]:
+        rng = random.Random(f"practice:{self._seed}:{self.drawn}")
+        weights = [self.FLOOR + 4 * p * (1 - p) for p in self.success.values()]
+        name = rng.choices(list(self.success), weights)[0]
+        self.drawn += 1
+        return name, self._split.seed(self.drawn - 1 + 100_000 * (self._seed % 8))
+
+    def hear(self, task: str, success: float) -> None:
+        """Take in the success rate of a group of a task."""
+        self.success[task] = self.MEMORY * self.success[task] + (1 - self.MEMORY) * success
+
+    def state(self) -> dict[str, Any]:
+        """What a resume needs, as JSON."""
+        return {"drawn": self.drawn, "success": self.success}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.drawn, self.success = int(state["drawn"]), dict(state["success"])
+
+
+class Listed(Curriculum):
+    """(task, seed) pairs of a list, in random order, for some epochs."""
+
+    def __init__(self, pairs: Sequence[tuple[str, int]], epochs: int, seed: int):
+        rng = random.Random(f"order:{seed}")
+        self._pairs = [pair for _ in range(epochs) for pair in rng.sample(list(pairs), len(pairs))]
+        self.drawn = 0
+        self.success = {task: 0.5 for task, _ in pairs}
+
+    def __next__(self) -> tuple[str, int]:
+        if self.drawn == len(self._pairs):
+            raise StopIteration
+        self.drawn += 1
+        return self._pairs[self.drawn - 1]
 
 
 def from_parquet(paths: Sequence[Path], harness: Harness) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ import asyncio
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,7 @@ from uigym.policy.hf import TransformersPolicy
 from uigym.rollout import Finished, Pool, Request
 from uigym.train.advantage import group_advantages, informative, rewards
 from uigym.train.config import Algorithm
+from uigym.train.data import Curriculum
 from uigym.train.learner import Learner
 from uigym.train.rows import Row
 
@@ -72,7 +73,7 @@ async def reinforce(
     pool: Pool,
     policy: TransformersPolicy,
     learner: Learner,
-    tasks: Iterator[tuple[str, int]],
+    practice: Curriculum,
     config: Algorithm,
     *,
     seed: int = 0,
@@ -84,18 +85,21 @@ async def reinforce(
         pool: Where episodes are run.
         policy: Who plays.
         learner: Trains the policy's model.
-        tasks: (task, seed) of one group after another.
+        practice: (task, seed) of one group after another; hears how each group did.
         config: Group size, groups, clip.
         seed: Of the shuffled rewards of the control.
         first: Number of the first update.
     """
     rng = random.Random(f"shuffle:{seed}")
     number = first
-    while batch := [pair for _, pair in zip(range(config.groups_per_step), tasks, strict=False)]:
+    while batch := [pair for _, pair in zip(range(config.groups_per_step), practice, strict=False)]:
         begun = time.monotonic()
         groups = await play(pool, policy, batch, config.group_size, number)
         played = time.monotonic()
         numbers = await asyncio.to_thread(learn, learner, groups, config, rng)
+        for group in groups:
+            if found := [r.success for f in group if (r := f.episode.verdict)]:
+                practice.hear(group[0].episode.task.rpartition("/")[2], sum(found) / len(found))
         yield _sum_up(number, groups, numbers, played - begun, time.monotonic() - played)
         number += 1
 
@@ -119,7 +123,7 @@ async def play(
 def learn(
     learner: Learner, groups: Sequence[Sequence[Finished]], config: Algorithm, rng: random.Random
 ) -> dict[str, float]:
-    """One policy-gradient step on the groups that teach something; {} if none does."""
+    """Policy-gradient steps on the groups that teach something; {} if none does."""
     rows: list[Row] = []
     advantages: list[float] = []
     pngs: dict[str, bytes] = {}
@@ -137,8 +141,16 @@ def learn(
                 pngs.update(finished.images)
     if not rows:
         return {}
-    denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP
-    return learner.reinforce(rows, advantages, pngs, denominator=denominator, clip=config.clip)
+    denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP / config.minibatches
+    order = rng.sample(range(len(rows)), len(rows))
+    told: list[dict[str, float]] = []
+    for part in range(min(config.minibatches, len(rows))):
+        chosen = order[part :: config.minibatches]
+        some = [rows[i] for i in chosen], [advantages[i] for i in chosen]
+        told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=config.clip))
+    # The gap between sampler and trainer is only theirs before the first step has changed the weights.
+    means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
+    return {**means, "gap": told[0]["gap"]}
 
 
 def shuffled(values: Sequence[float | None], rng: random.Random) -> list[float | None]:

@@ -52,7 +52,7 @@ def _wandb(folder: Path, config: Mapping[str, Any], say: Callable[[str], None]) 
     except ImportError as exc:
         raise MissingExtra("wandb, which the run file asks for,", "wandb") from exc
     account = os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()
-    mode = os.environ.get("WANDB_MODE") or ("online" if account else "offline")
+    mode: Any = os.environ.get("WANDB_MODE") or ("online" if account else "offline")
     if mode == "offline":
         say(f"wandb: no account is set, so the run is recorded offline in {folder / 'wandb'}; `wandb sync` uploads it.")
     return wandb.init(

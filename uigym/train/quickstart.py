@@ -32,7 +32,7 @@ CONFIG: dict[str, Any] = {
     "harness": "kiosk",
     "data": {"tags": ["short"], "val_episodes": 150},
     "trainer": {
-        "warm_start": {"demonstrations": 450, "epochs": 2.5},
+        "warm_start": {"demonstrations": 450, "epochs": 2.0, "matrix_lr": 1e-3, "other_lr": 2e-4},
         "max_updates": 1000,
         "max_seconds": 420,
         "save_every": 20,
@@ -69,6 +69,7 @@ async def _main(settings: RunConfig, say: Callable[[str], None]) -> Path:
                 shown = await _demonstrate(run, pool)
             with clock.phase("warm start"):
                 await run.imitate(shown)
+                run.learner.save(settings.out / "warm")
             with clock.phase("test before"):
                 before = await _test(run, pool)
             run.learner.set_rates(Rates(settings.trainer.matrix_lr, settings.trainer.other_lr))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import platform
-import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +23,7 @@ from uigym.policy.scripted import OraclePolicy
 from uigym.rollout import Finished, Pool, Request
 from uigym.train import checkpoint
 from uigym.train.config import RunConfig
-from uigym.train.data import choose_tasks, endless, from_parquet, spread_over
+from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
 from uigym.train.grpo import Update, reinforce
 from uigym.train.imitate import demonstration_rows, imitate
 from uigym.train.learner import Learner, Rates
@@ -50,6 +48,16 @@ class Run:
     curve: list[dict[str, Any]] = field(default_factory=list)
     done: int = 0
     """Updates so far."""
+    practice: Curriculum = field(init=False)
+    """(task, seed) of one group after another."""
+
+    def __post_init__(self) -> None:
+        data, seed = self.config.data, self.config.seed
+        if data.train_data:
+            pairs = from_parquet(data.train_data, self.harness)
+            self.practice = Listed(pairs, self.config.trainer.epochs, seed)
+        else:
+            self.practice = Curriculum(self.tasks, Split.TRAIN, seed)
 
     @classmethod
     def begin(cls, config: RunConfig, say: Callable[[str], None] = print) -> Run:
@@ -128,17 +136,6 @@ class Run:
             return [Request(task, seed) for task, seed in from_parquet(self.config.data.val_data, self.harness)[:count]]
         return spread_over(self.tasks, Split.HELDOUT, count)
 
-    def practice(self) -> Iterator[tuple[str, int]]:
-        """(task, seed) of one group after another, from where the run stands."""
-        if self.config.data.train_data:
-            pairs = from_parquet(self.config.data.train_data, self.harness)
-            rng = random.Random(f"order:{self.config.seed}")
-            orders = (rng.sample(pairs, len(pairs)) for _ in range(self.config.trainer.epochs))
-            stream: Iterator[tuple[str, int]] = itertools.chain.from_iterable(orders)
-        else:
-            stream = endless(self.tasks, Split.TRAIN, self.config.seed)
-        return itertools.islice(stream, self.done * self.config.trainer.algorithm.groups_per_step, None)
-
     async def reinforce(self, pool: Pool) -> None:
         """GRPO until the updates, the seconds or the tasks are used up; checkpoints on the way."""
         trainer = self.config.trainer
@@ -179,7 +176,12 @@ class Run:
     def save(self) -> Path:
         """Write a checkpoint that a later call of `uigym train` goes on from; the older ones are removed."""
         folder = self.config.out / f"checkpoint-{self.done}"
-        progress = {"update": self.done, "version": self.policy.version, "curve": self.curve}
+        progress = {
+            "update": self.done,
+            "version": self.policy.version,
+            "curve": self.curve,
+            "practice": self.practice.state(),
+        }
         checkpoint.save(folder, self.learner, progress)
         for old in self.config.out.glob("checkpoint-*"):
             if old != folder:
@@ -193,6 +195,7 @@ class Run:
             return False
         progress = checkpoint.load(found, self.learner)
         self.done, self.curve = progress["update"], progress["curve"]
+        self.practice.restore(progress["practice"])
         self.say(f"going on from {found} after {self.done} updates")
         return True
 
