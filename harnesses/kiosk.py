@@ -14,11 +14,10 @@ from uigym.apps.kiosk.catalogue import NOTES
 from uigym.harness import Harness, Looks, Running, Task
 from uigym.params import computed, one_from, one_of, rows
 from uigym.product.state import Sqlite
-from uigym.types import Episode, Row, State, Stop, Verdict
-from uigym.verifiers.answer import equals
-from uigym.verifiers.page import url_matches
-from uigym.verifiers.state import Change, added, changed, removed, unchanged
-from uigym.verify import Verifier, all_of, check
+from uigym.types import Row, State
+from uigym.verifiers.kiosk import just, line_of, ordered, said, shown
+from uigym.verifiers.state import added, changed, removed
+from uigym.verify import Verifier
 
 HELDOUT_THEMES = ("lilac", "coral", "ocean", "plum")
 HELDOUT_LAYOUTS = ("harbour", "counter", "tray")
@@ -121,39 +120,6 @@ def _money(cents: int) -> str:
     return f"{cents // 100}.{cents % 100:02d}"
 
 
-# --- what counts as done -------------------------------------------------------------------------------------
-
-
-def _finished(episode: Episode) -> Verdict:
-    """The agent said that it is done: who only happened to pass by the goal has not reached it."""
-    return check("done", episode.stop is Stop.DONE, f"expected the agent to say that it is done, not {episode.stop}")
-
-
-def _just(*changes: Change) -> Verifier:
-    """These changes, and nothing else."""
-    return all_of(*changes, unchanged(except_=changes), _finished)
-
-
-def _shown(pattern: str) -> Verifier:
-    """This page is open, and nothing was touched."""
-    return all_of(url_matches(pattern), unchanged(), _finished)
-
-
-def _said(value: str | int) -> Verifier:
-    """This answer, and nothing was touched."""
-    return all_of(equals(value), unchanged())
-
-
-def _line(item: Row, quantity: int = 1, size: str = "", extras: str = "") -> Row:
-    return {"item": item["name"], "quantity": quantity, "size": size, "extras": extras}
-
-
-def _ordered(table: int, *lines: Row, note: str = "") -> Verifier:
-    """One new order of just these lines for a table."""
-    order = added("orders", table_no=table, status="sent", note=note, paid_by="")
-    return _just(order, added("order_lines", *lines))
-
-
 # --- how the oracle works ------------------------------------------------------------------------------------
 
 
@@ -200,7 +166,7 @@ async def _type_note(page: Any, note: str) -> None:
 
 @_task("Open {category}.", "Show the {category} menu.", steps=2, skill="navigation")
 def open_category(category: str = CATEGORY) -> Verifier:
-    return _shown(f"/menu/{category.lower()}")
+    return shown(f"/menu/{category.lower()}")
 
 
 @open_category.oracle
@@ -210,7 +176,7 @@ async def _(page: Any, category: str) -> None:
 
 @_task("Open the {section} page.", "Go to {section}.", steps=2, skill="navigation")
 def open_section(section: str = one_of("Orders", "Stock")) -> Verifier:
-    return _shown({"Orders": "/orders", "Stock": "/stock/*"}[section])
+    return shown({"Orders": "/orders", "Stock": "/stock/*"}[section])
 
 
 open_section.oracle(_open_section)
@@ -218,7 +184,7 @@ open_section.oracle(_open_section)
 
 @_task("Open Orders, then order {number}.", "In Orders: show order {number}.", steps=3, skill="navigation")
 def show_order(number: int = NUMBER) -> Verifier:
-    return _shown(f"/orders/{number}")
+    return shown(f"/orders/{number}")
 
 
 show_order.oracle(_open_order)
@@ -229,7 +195,7 @@ show_order.oracle(_open_order)
 
 @_task("Open {menu}. How much is {item[name]}?", "In {menu}: what does {item[name]} cost?", steps=2, skill="question")
 def item_price(item: Row = ITEM, menu: str = MENU) -> Verifier:
-    return _said(_money(item["price_cents"]))
+    return said(_money(item["price_cents"]))
 
 
 @item_price.oracle
@@ -245,7 +211,7 @@ async def _(page: Any, item: Row) -> str:
     skill="question",
 )
 def large_price(item: Row = SIZED, menu: str = MENU) -> Verifier:
-    return _said(_money(item["large_cents"]))
+    return said(_money(item["large_cents"]))
 
 
 @large_price.oracle
@@ -261,7 +227,7 @@ async def _(page: Any, item: Row) -> str:
     skill="question",
 )
 def table_owes(order: Row = ORDER) -> Verifier:
-    return _said(_money(order["total_cents"]))
+    return said(_money(order["total_cents"]))
 
 
 @table_owes.oracle
@@ -272,7 +238,7 @@ async def _(page: Any, order: Row) -> str:
 
 @_task("Open Orders. How many are there?", "In Orders: how many orders are there?", steps=2, skill="question")
 def count_orders(count: int = COUNT) -> Verifier:
-    return _said(count)
+    return said(count)
 
 
 @count_orders.oracle
@@ -283,7 +249,7 @@ async def _(page: Any, count: int) -> str:
 
 @_task("Open Orders. Which one is ready?", "In Orders: which order is ready?", steps=2, skill="question")
 def ready_order(order: Row = READY) -> Verifier:
-    return _said(order["id"])
+    return said(order["id"])
 
 
 @ready_order.oracle
@@ -294,7 +260,7 @@ async def _(page: Any, order: Row) -> str:
 
 @_task("Which table ordered {line[item]}?", "Who has {line[item]}? Give the table.", steps=8, skill="question")
 def who_ordered(line: Row = LINE, order: Row = ORDER_OF_LINE) -> Verifier:
-    return _said(order["table_no"])
+    return said(order["table_no"])
 
 
 @who_ordered.oracle
@@ -312,13 +278,10 @@ async def _(page: Any, line: Row, order: Row) -> str:
 
 
 @_task(
-    "Open {menu}, then add one {item[name]}.",
-    "In {menu}: put one {item[name]} on the ticket.",
-    steps=3,
-    skill="ticket",
+    "Open {menu}, then add one {item[name]}.", "In {menu}: put one {item[name]} on the ticket.", steps=3, skill="ticket"
 )
 def add_item(item: Row = ITEM, menu: str = MENU) -> Verifier:
-    return _just(added("ticket_lines", _line(item)))
+    return just(added("ticket_lines", line_of(item)))
 
 
 @add_item.oracle
@@ -328,7 +291,7 @@ async def _(page: Any, item: Row) -> None:
 
 @_task("Press Table ?, then table {table}.", "Set the ticket to table {table}.", steps=3, skill="ticket")
 def choose_table(table: int = TABLE) -> Verifier:
-    return _just(changed("ticket", key=1, table_no=table))
+    return just(changed("ticket", key=1, table_no=table))
 
 
 @choose_table.oracle
@@ -339,7 +302,7 @@ async def _(page: Any, table: int) -> None:
 
 @_task("Press Note, type {note}, then Save.", 'Write "{note}" as the note, then Save.', steps=4, skill="ticket")
 def write_note(note: str = NOTE) -> Verifier:
-    return _just(changed("ticket", key=1, note=note))
+    return just(changed("ticket", key=1, note=note))
 
 
 write_note.oracle(_type_note)
@@ -352,7 +315,7 @@ write_note.oracle(_type_note)
     "Open Orders, then order {number}, then {by}.", "In Orders: order {number} pays by {by}.", steps=4, skill="orders"
 )
 def pay_order(number: int = NUMBER, by: str = one_of("cash", "card")) -> Verifier:
-    return _just(changed("orders", key=number, status="paid", paid_by=by))
+    return just(changed("orders", key=number, status="paid", paid_by=by))
 
 
 @pay_order.oracle
@@ -373,7 +336,7 @@ def take_off(line: Row = SPARE_LINE, order: Row = ORDER_OF_LINE) -> Verifier:
     else:
         piece = removed("order_lines", id=line["id"])
     total = changed("orders", key=order["id"], total_cents=order["total_cents"] - line["unit_cents"])
-    return _just(piece, total)
+    return just(piece, total)
 
 
 @take_off.oracle
@@ -389,7 +352,7 @@ async def _(page: Any, line: Row) -> None:
     skill="stock",
 )
 def sell_out(item: Row = IN_STOCK, menu: str = MENU) -> Verifier:
-    return _just(changed("items", key=item["id"], sold_out=1))
+    return just(changed("items", key=item["id"], sold_out=1))
 
 
 @_task(
@@ -399,7 +362,7 @@ def sell_out(item: Row = IN_STOCK, menu: str = MENU) -> Verifier:
     skill="stock",
 )
 def restock(item: Row = SOLD_OUT, menu: str = MENU) -> Verifier:
-    return _just(changed("items", key=item["id"], sold_out=0))
+    return just(changed("items", key=item["id"], sold_out=0))
 
 
 @sell_out.oracle
@@ -411,7 +374,7 @@ async def _(page: Any, item: Row) -> None:
 
 @_task("Cancel order {number}.", "Order {number} is off: cancel it.", steps=5, skill="orders")
 def cancel_order(number: int = NUMBER) -> Verifier:
-    return _just(changed("orders", key=number, status="cancelled"))
+    return just(changed("orders", key=number, status="cancelled"))
 
 
 @cancel_order.oracle
@@ -426,7 +389,7 @@ async def _(page: Any, number: int) -> None:
 
 @_task("Order one {item[name]} for table {table}.", "Table {table} wants one {item[name]}.", steps=6)
 def order(item: Row = ITEM, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item))
+    return ordered(table, line_of(item))
 
 
 @order.oracle
@@ -437,7 +400,7 @@ async def _(page: Any, item: Row, table: int) -> None:
 
 @_task("Order {count} {item[name]} for table {table}.", "Table {table} wants {count} {item[name]}.", steps=8)
 def order_several(count: str = one_of(*COUNTS), item: Row = ITEM, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item, quantity=COUNTS[count]))
+    return ordered(table, line_of(item, quantity=COUNTS[count]))
 
 
 @order_several.oracle
@@ -452,7 +415,7 @@ async def _(page: Any, count: str, item: Row, table: int) -> None:
     steps=8,
 )
 def order_pair(item: Row = ITEM, other: Row = ITEM, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item), _line(other))
+    return ordered(table, line_of(item), line_of(other))
 
 
 @order_pair.oracle
@@ -463,7 +426,7 @@ async def _(page: Any, item: Row, other: Row, table: int) -> None:
 
 @_task("Order one {size} {item[name]} for table {table}.", "Table {table} wants one {size} {item[name]}.", steps=8)
 def order_size(size: str = one_of("small", "large", "large"), item: Row = SIZED, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item, size=size))
+    return ordered(table, line_of(item, size=size))
 
 
 @order_size.oracle
@@ -481,7 +444,7 @@ async def _(page: Any, size: str, item: Row, table: int) -> None:
     steps=9,
 )
 def order_extra(item: Row = RICH, extra: str = EXTRA, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(item, size="large", extras=extra))
+    return ordered(table, line_of(item, size="large", extras=extra))
 
 
 @order_extra.oracle
@@ -499,7 +462,7 @@ async def _(page: Any, item: Row, extra: str, table: int) -> None:
     steps=9,
 )
 def order_note(item: Row = ITEM, table: int = TABLE, note: str = NOTE) -> Verifier:
-    return _ordered(table, _line(item), note=note)
+    return ordered(table, line_of(item), note=note)
 
 
 @order_note.oracle
@@ -515,7 +478,7 @@ async def _(page: Any, item: Row, table: int, note: str) -> None:
     steps=10,
 )
 def order_three(first: Row = ITEM, second: Row = ITEM, third: Row = ITEM, table: int = TABLE) -> Verifier:
-    return _ordered(table, _line(first), _line(second), _line(third))
+    return ordered(table, line_of(first), line_of(second), line_of(third))
 
 
 @order_three.oracle
