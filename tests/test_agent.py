@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from uigym import Agent, load
-from uigym.agent import Plan, find_policy
+from uigym.agent import Plan, find_policy, newest_checkpoint
 from uigym.errors import ConfigError, HarnessError
 from uigym.harness import Split
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy
@@ -51,6 +52,16 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["LlamaForCausalLM"]}))
     with pytest.raises(ConfigError, match="holds a LlamaForCausalLM, expected"):
         Agent.from_checkpoint(tmp_path)
+
+
+def test_a_run_folder_stands_for_its_newest_checkpoint(tmp_path: Path) -> None:
+    assert newest_checkpoint(tmp_path) == tmp_path
+    for age_s, name in ((20, "checkpoint-9"), (10, "checkpoint-10")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        os.utime(tmp_path / name, (1e9 - age_s, 1e9 - age_s))
+    assert newest_checkpoint(tmp_path).name == "checkpoint-10"
+    assert newest_checkpoint(tmp_path / "checkpoint-9").name == "checkpoint-9"
 
 
 def test_an_unknown_task_or_split_is_refused() -> None:

@@ -241,6 +241,41 @@ def test_a_missing_extra_names_the_command_that_installs_it(command: tuple[str, 
     assert 'pip install "uigym[train]"' in one_message(done, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "override", "says"),
+    [
+        (
+            "harness: kiosk\ntrainer:\n  epoch: 3\n",
+            "",
+            r"run\.yaml, line 3: no key 'trainer\.epoch'\. Did you mean \"epochs\"\?",
+        ),
+        ("harness: kiosk\ntrainer:\n  epochs: many\n", "", r"run\.yaml, line 3: trainer\.epochs: .*integer.*'many'"),
+        ("harness: [kiosk\n", "", r"run\.yaml, line 2: not YAML"),
+        ("- kiosk\n", "", r"run\.yaml: expected keys and values"),
+        ("seed: 1\n", "", r"run\.yaml: harness: field required"),
+        ("harness: kiosk\n", "trainer.epochs", r"cannot read the override 'trainer\.epochs': expected key=value"),
+        ("harness: kiosk\n", "trainer.epochs=0", r"trainer\.epochs: .*greater than or equal to 1"),
+        ("harness: kiosc\n", "", r'no harness "kiosc"\. Did you mean "kiosk"'),
+        ("harness: kiosk\ndata: {tags: [shrot]}\n", "", r"no task of kiosk has the tags \['shrot'\]"),
+        ("harness: kiosk\npolicy: {model: {path: /nowhere}}\n", "", r"no checkpoint in /nowhere"),
+    ],
+)
+def test_a_malformed_run_file_names_key_expectation_and_line(
+    tmp_path: Path, text: str, override: str, says: str
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(text)
+    words = [f"out={tmp_path / 'out'}", *([override] if override else [])]
+    assert re.search(says, one_message(uigym("train", "--config", path, *words), 2))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_file_that_is_not_there(tmp_path: Path) -> None:
+    assert f"cannot read the run file {tmp_path}/no.yaml" in one_message(
+        uigym("train", "--config", tmp_path / "no.yaml"), 2
+    )
+
+
 def test_wrong_options_are_explained() -> None:
     result = uigym("run", RENTAL, "--slots", "0")
     assert result.exit_code == 2 and "Invalid value for '--slots'" in result.stderr

@@ -2,7 +2,7 @@
 
 A fence with title="FILE" is written to that file (with `add`, appended). A Python fence is run. In a shell fence, `uigym` lines are
 run; one that is marked as taking minutes is only checked for its options; of `make` the target must exist. Each line of a
-text fence stands in the output of the shell fence before it, numbers apart.
+text fence stands in the output of the shell fence before it, numbers apart. A YAML fence is a run file.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from uigym.cli.app import app
+from uigym.train.config import RunConfig, load
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -81,6 +83,8 @@ def test_snippets_run(page: Path, workplace: Path) -> None:
             exec(compile(fence.text, f"{page.name}:{fence.line}", "exec"), {"__name__": "__main__"})
         elif fence.language == "sh":
             printed = "\n".join(shell(line) for line in fence.text.splitlines() if line.strip())
+        elif fence.language == "yaml":
+            RunConfig.model_validate(yaml.safe_load(fence.text))
         elif fence.language == "text":
             missing = [line for line in fence.text.splitlines() if masked(line) not in masked(printed)]
             assert not missing, f"{page.name}:{fence.line}: not printed: {missing}\n{printed}"
@@ -97,6 +101,21 @@ def test_the_harness_that_is_shown_is_the_one_that_is_tested() -> None:
     file = (ROOT / "tests" / "third_party" / "rental.py").read_text()
     assert len(shown) == 2 and set(shown) == {file}
     assert len(file.splitlines()) <= 30
+
+
+def test_every_key_of_a_run_file_that_is_explained_exists() -> None:
+    table = re.findall(r"^\| (`[^|]+`) \|", (ROOT / "docs" / "training.md").read_text(), re.MULTILINE)
+    keys = [key for cell in table for key in re.findall(r"`([\w.]+)`", cell) if "." in key]
+    assert len(keys) > 12
+    for key in keys:
+        model = RunConfig
+        for part in key.split("."):
+            assert part in model.model_fields, key
+            model = model.model_fields[part].annotation
+
+
+def test_the_example_is_a_run_file() -> None:
+    assert load(ROOT / "examples" / "kiosk.yaml").harness == "kiosk"
 
 
 def test_the_readme_is_short() -> None:

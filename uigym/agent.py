@@ -76,10 +76,10 @@ class Agent:
 
     @classmethod
     def from_checkpoint(cls, checkpoint: str | Path = TINY, *, greedy: bool = False) -> Self:
-        """The policy of a checkpoint folder, of the model that comes with uigym ("tiny"), or a scripted one by name.
+        """The policy of a checkpoint, of the model that comes with uigym ("tiny"), or a scripted one by name.
 
         Args:
-            checkpoint: Folder that training wrote; or tiny, noop, random, oracle.
+            checkpoint: Folder of a checkpoint, or of a run (its newest counts); or tiny, noop, random, oracle.
             greedy: Always the likeliest action, instead of drawing as in training.
 
         Raises:
@@ -178,7 +178,16 @@ def find_policy(ref: str, *, greedy: bool = False) -> Policy | EpisodePolicy:
     return _model(ref, greedy)
 
 
+def newest_checkpoint(folder: Path) -> Path:
+    """The newest checkpoint of a run folder; the folder itself if it is a checkpoint, or has none."""
+    if (folder / "config.json").is_file():
+        return folder
+    found = [path.parent for path in folder.glob("checkpoint-*/config.json")]
+    return max(found, key=lambda path: path.stat().st_mtime, default=folder)
+
+
 def _model(checkpoint: str, greedy: bool) -> Policy:
     from uigym.policy.hf import TransformersPolicy  # needs an extra
 
-    return TransformersPolicy(checkpoint, temperature=0.0 if greedy else 1.0)
+    chosen = checkpoint if checkpoint == TINY else newest_checkpoint(Path(checkpoint))
+    return TransformersPolicy(chosen, temperature=0.0 if greedy else 1.0)

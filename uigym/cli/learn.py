@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from uigym.cli.terminal import print_path, say
 from uigym.errors import MissingExtra
 
 
@@ -32,7 +33,7 @@ def train(
         from uigym.train.run import train as start
     except ImportError as error:
         raise _missing(error) from error
-    start(load(config, overrides or []))
+    print_path(start(load(config, overrides or []), say))
 
 
 def quickstart(
@@ -52,7 +53,7 @@ def quickstart(
         from uigym.train import quickstart as script
     except ImportError as error:
         raise _missing(error) from error
-    script.main(folder, seed)
+    print_path(script.main(folder, seed, say=say))
 
 
 def _missing(error: ImportError) -> ImportError:

@@ -77,7 +77,7 @@ def run(
     \b
       uigym run kiosk/order_one --policy oracle --seeds 0:3
       uigym run desk --policy random --out runs/random
-      uigym run ./crm.py --policy runs/quickstart/checkpoint --split heldout
+      uigym run ./crm.py --policy runs/quickstart --split heldout
     """
     found, tasks = find_tasks(harness)
     wanted = requests(tasks, parse_seeds(seeds, split))
@@ -107,7 +107,7 @@ def eval_(
     Success rate with its 95 % interval, task by task.
 
     \b
-      uigym eval kiosk --checkpoint runs/quickstart/checkpoint --split heldout --episodes 300
+      uigym eval kiosk --checkpoint runs/quickstart --split heldout --episodes 300
       uigym eval kiosk/order_one --checkpoint tiny --greedy --json
     """
     found, tasks = find_tasks(harness)

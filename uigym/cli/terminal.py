@@ -45,6 +45,11 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
+def print_path(path: Path) -> None:
+    """The one result of a long command: where it is."""
+    sys.stdout.write(f"{path}\n")
+
+
 def say(text: str) -> None:
     """A remark on stderr."""
     err().print(escape(text), soft_wrap=True)

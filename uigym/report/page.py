@@ -37,7 +37,7 @@ def write_report(summary: Mapping[str, Any], out: Path, clips: Sequence[Clip] = 
 
     Args:
         summary: What the quickstart writes to summary.json: `harness`, `seed`, `phases` (seconds by name), `before`
-            and `after` (each with `sampled` and `greedy`: `success_rate`, `low`, `high`, `episodes`, `per_task`),
+            and `after` (each with `sampled` and `greedy`, the JSON of an `uigym.evaluate.Evaluation`),
             `curve` (one mapping per update: `update`, `reward`, `success`), `failures` (count by cause),
             `steps_per_s`, `machine`, `versions`, `command`.
         out: Folder; created if it is not there.
@@ -134,7 +134,7 @@ def curves(summary: Mapping[str, Any]) -> list[tuple[str, Markup]]:
 
 def task_rows(summary: Mapping[str, Any]) -> list[TaskRow]:
     """Tasks seen in both evaluations, sampled, the best after training first."""
-    before, after = (summary[when]["sampled"]["per_task"] for when in ("before", "after"))
+    before, after = (summary[when]["sampled"]["tasks"] for when in ("before", "after"))
     rows = [
         TaskRow(name, before[name]["success_rate"], after[name]["success_rate"], after[name]["episodes"])
         for name in after
