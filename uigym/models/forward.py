@@ -57,7 +57,8 @@ class SharedPrefix:
     """
 
     def __init__(self, model: Qwen3VLForConditionalGeneration, height: int, width: int):
-        vision = model.config.vision_config
+        self.config: Any = model.config
+        vision: Any = self.config.vision_config
         cell = vision.patch_size * vision.spatial_merge_size
         if height % cell or width % cell:
             raise ValueError(f"pictures of {width} x {height} px do not fit the {cell} px grid of the model")
@@ -65,7 +66,7 @@ class SharedPrefix:
         self.patch, self.merge, self.temporal = vision.patch_size, vision.spatial_merge_size, vision.temporal_patch_size
         self.rows, self.columns = height // self.patch, width // self.patch
         self.num_visual = (self.rows // self.merge) * (self.columns // self.merge)
-        self.prefix = [model.config.vision_start_token_id] + [model.config.image_token_id] * self.num_visual
+        self.prefix = [self.config.vision_start_token_id] + [self.config.image_token_id] * self.num_visual
         self.grid = torch.tensor([[1, self.rows, self.columns]])
         self._tables: dict[torch.device, Any] = {}
 
@@ -104,7 +105,7 @@ class SharedPrefix:
         q, k, v = attention.qkv(x).view(*x.shape[:2], 3, attention.num_heads, -1).unbind(2)
         q, k = (t * cos + qwen.rotate_half(t) * sin for t in (q, k))
         out = F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
-        return attention.proj(out.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        return attention.proj(out.transpose(1, 2).flatten(2))
 
     def _vision_tables(self, vision: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         if self.device not in self._tables:
@@ -119,7 +120,7 @@ class SharedPrefix:
             cos, sin = vision.rotary_pos_emb(torch.zeros(1, device=self.device), positions.to(self.device))
             tables = (cos[None, :, None], sin[None, :, None], index, weight)
             self._tables[self.device] = tuple(t.to(self.device) for t in tables)
-        return self._tables[self.device]  # type: ignore[no-any-return]
+        return self._tables[self.device]
 
     # --- texts ---
 
@@ -147,7 +148,7 @@ class SharedPrefix:
         """
         prefix = len(self.prefix)
         length = prefix + max(sum(map(len, segments)) for segments in rows)
-        ids = np.full((len(rows), length), self.model.config.text_config.pad_token_id, np.int64)
+        ids = np.full((len(rows), length), self.config.text_config.pad_token_id, np.int64)
         owner = np.full((len(rows), length), -1, np.int64)
         positions = np.zeros((len(rows), length), np.int64)
         spans = []
@@ -190,9 +191,9 @@ class SharedPrefix:
             visual, deep = features
             embeds = torch.cat([embeds[:, :1], visual.to(embeds.dtype), embeds[:, 1 + self.num_visual :]], 1)
             if deep:
-                places = ids == self.model.config.image_token_id
+                places = ids == self.config.image_token_id
                 deep_args = {"visual_pos_masks": places, "deepstack_visual_embeds": [d.flatten(0, 1) for d in deep]}
-        return language(  # type: ignore[no-any-return]
+        return language(
             inputs_embeds=embeds,
             position_ids=positions,
             attention_mask=mask,
@@ -223,7 +224,7 @@ class SharedPrefix:
         ids = torch.tensor([self.prefix] * count, device=self.device)
         positions = self.prefix_positions()[:, None].expand(3, count, -1).to(self.device)
         mask = torch.ones(length, length, dtype=torch.bool, device=self.device).tril().expand(count, 1, -1, -1)
-        cache = DynamicCache()
+        cache: Any = DynamicCache()
         self._language(features, ids, positions, mask, cache)
         return torch.stack([torch.stack([layer.keys, layer.values], 1) for layer in cache.layers], 1)
 
@@ -253,20 +254,18 @@ class SharedPrefix:
         keep = mask[:, :, -1:, :]
         at = torch.tensor([self.text_start + len(t) for t in texts], device=self.device)
         ended = torch.zeros(len(texts), dtype=torch.bool, device=self.device)
-        eos = self.model.config.text_config.eos_token_id
-        out: list[Tensor] = []
-        logs: list[Tensor] = []
-        live: list[Tensor] = []
+        eos = self.config.text_config.eos_token_id
+        drawn: list[tuple[Tensor, Tensor, Tensor]] = []
         for step in range(max_tokens):
             token, logprob = self._draw(hidden, temperature, banned, generator)
-            out.append(token), logs.append(logprob), live.append(~ended)
+            drawn.append((token, logprob, ~ended))
             ended = ended | (token == eos)
             if step + 1 == max_tokens or bool(ended.all()):
                 break
             keep = F.pad(keep, (0, 1), value=True)
             place = (at + step)[None, :, None].expand(3, -1, 1)
             hidden = self._language(None, token[:, None], place, keep, cache)[:, -1]
-        return _collect(torch.stack(out, 1), torch.stack(logs, 1), torch.stack(live, 1))
+        return _collect(*(torch.stack(part, 1) for part in zip(*drawn, strict=True)))
 
     def logits(self, hidden: Tensor, banned: Sequence[int] = ()) -> Tensor:
         """Unnormalised log-probabilities over the vocabulary, float32; banned ids get -inf."""
@@ -285,7 +284,7 @@ class SharedPrefix:
     def _padded(self, texts: Sequence[Ids]) -> tuple[Tensor, Tensor, Tensor]:
         """Prompts padded on the left, after the prefix, so that all end together."""
         length, prefix = max(map(len, texts)), len(self.prefix)
-        ids = np.full((len(texts), length), self.model.config.text_config.pad_token_id, np.int64)
+        ids = np.full((len(texts), length), self.config.text_config.pad_token_id, np.int64)
         positions = np.zeros((len(texts), length), np.int64)
         real = np.zeros((len(texts), length), bool)
         for n, text in enumerate(texts):

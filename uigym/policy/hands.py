@@ -71,8 +71,8 @@ class ByHand:
         self._real = real
         self._hands = hands
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]  # so that Playwright's expect(locator) takes it
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # so that Playwright's expect(locator) takes it
         return ByHand if self._real is None else type(self._real)
 
     def __getattr__(self, name: str) -> Any:

@@ -236,11 +236,12 @@ class TransformersPolicy:
                 replies = await asyncio.to_thread(self._sample, batch, size)
             except Exception as exc:
                 error = PolicyError(f"sampling a batch of {len(batch)} replies failed: {type(exc).__name__}: {exc}")
-                for call in batch:
-                    call.reply.cancelled() or call.reply.set_exception(error)
+                for call in (c for c in batch if not c.reply.done()):
+                    call.reply.set_exception(error)
             else:
                 for call, reply in zip(batch, replies, strict=True):
-                    call.reply.cancelled() or call.reply.set_result(reply)
+                    if not call.reply.done():
+                        call.reply.set_result(reply)
 
     def _sample(self, batch: Sequence[_Call], size: tuple[int, int]) -> list[tuple[list[int], list[float]]]:
         cache = self.cache(*size)

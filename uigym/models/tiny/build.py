@@ -7,11 +7,13 @@ of up to 320 x 256 px become 16 px patches, one token each.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from torch import nn
 from transformers import PreTrainedTokenizerFast, Qwen3VLConfig, Qwen3VLForConditionalGeneration
 
 from uigym.policy.codecs.tiny import ACTION_TOKENS
@@ -69,10 +71,8 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 def make_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
     """The architecture; embeddings untied, so that no engine keeps a stale copy of the head."""
     size = (len(tokenizer) + 63) // 64 * 64
-    ids = {
-        name: tokenizer.convert_tokens_to_ids(f"<|{name}|>")
-        for name in ("image_pad", "video_pad", "vision_start", "vision_end")
-    }
+    convert: Callable[[str], Any] = tokenizer.convert_tokens_to_ids
+    ids = {name: convert(f"<|{name}|>") for name in ("image_pad", "video_pad", "vision_start", "vision_end")}
     rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 6, 6], "mrope_interleaved": True}
     return Qwen3VLConfig(
         text_config={
@@ -108,8 +108,9 @@ def make_model(config: Qwen3VLConfig, seed: int = 0) -> Qwen3VLForConditionalGen
     """The model with transformers' own random initialisation, float32."""
     torch.manual_seed(seed)
     model = Qwen3VLForConditionalGeneration._from_config(config, attn_implementation="sdpa", dtype=torch.float32)
-    model.generation_config.eos_token_id = config.text_config.eos_token_id
-    model.generation_config.pad_token_id = config.text_config.pad_token_id
+    text: Any = config.text_config
+    model.generation_config.eos_token_id = text.eos_token_id
+    model.generation_config.pad_token_id = text.pad_token_id
     return model
 
 
@@ -132,9 +133,11 @@ def processor_config() -> dict[str, Any]:
 def save(model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
     """Write a checkpoint folder that transformers and vLLM load; weights in bfloat16, half the size of float32."""
     folder.mkdir(parents=True, exist_ok=True)
-    dtype = next(model.parameters()).dtype
-    model.to(torch.bfloat16).save_pretrained(folder)
-    model.to(dtype)
+    module: nn.Module = model
+    dtype = next(module.parameters()).dtype
+    module.to(torch.bfloat16)
+    model.save_pretrained(folder)
+    module.to(dtype)
     tokenizer.save_pretrained(folder)
     text = json.dumps(processor_config(), indent=2)
     for name in ("processor_config.json", "preprocessor_config.json"):

@@ -309,7 +309,8 @@ def _split(pen: Pen) -> str:
 
 def _scatter(pen: Pen) -> str:
     """Buttons anywhere."""
-    rng, out, taken = pen.rng, [], []
+    rng, out = pen.rng, list[str]()
+    taken: list[tuple[float, float, float, float]] = []
     for name in words.labels(rng, rng.randrange(4, 11), 14):
         wide, high = len(name) * pen.theme.size * 0.68 + 26, pen.theme.size + 18
         for _ in range(20):

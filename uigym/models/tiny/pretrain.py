@@ -54,7 +54,7 @@ def take(queue: Any, workers: Sequence[Any]) -> list[tuple[Any, ...]]:
     """
     while True:
         try:
-            return queue.get(timeout=5)  # type: ignore[no-any-return]
+            return queue.get(timeout=5)
         except Empty:
             if dead := [w for w in workers if w.exitcode]:
                 raise RuntimeError(f"a process that draws pages ended with code {dead[0].exitcode}") from None
@@ -128,7 +128,7 @@ def lesson_loss(shared: SharedPrefix, features: Any, rows: Sequence[Sequence[tup
     """Mean negative log-likelihood of the replies' tokens."""
     hidden, spans = shared.hidden(features, [[p + r for p, r in row] for row in rows])
     flat = [lesson for row in rows for lesson in row]
-    b, at, target = [], [], []
+    b, at, target = list[int](), list[int](), list[int]()
     for row, start, (prompt, reply) in zip(spans.row.tolist(), spans.start.tolist(), flat, strict=True):
         first = start + len(prompt) - 1
         b += [row] * len(reply)
@@ -185,7 +185,8 @@ def schedule(share: float, step: int) -> float:
 def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any], init: str = "") -> None:
     """Learn from the pool for some minutes and write the checkpoint."""
     device, tokenizer = pool.images.device, make_tokenizer()
-    model = make_model(make_config(tokenizer)).to(device)
+    model: Any = make_model(make_config(tokenizer))
+    model.to(device)
     if init:
         from safetensors.torch import load_file
 
@@ -196,7 +197,8 @@ def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any],
     shared, prompts = SharedPrefix(model, HEIGHT, WIDTH), Prompts(tokenizer)
     optimizers = make_optimizers(model, matrix_lr=0.01 * (0.4 if init else 1), other_lr=2e-3 * (0.4 if init else 1))
     bases = [[g["lr"] for g in o.param_groups] for o in optimizers]
-    begun, step, said, average = time.monotonic(), 0, 0.0, {}
+    begun, step, said = time.monotonic(), 0, 0.0
+    average: dict[str, Tensor] = {}
     rng = random.Random(0)
     while (spent := time.monotonic() - begun) < minutes * 60:
         for optimizer, base in zip(optimizers, bases, strict=True):

@@ -19,14 +19,13 @@ SHEET = (4, 4)
 """Columns and rows of pages that are drawn in one picture."""
 _STYLE = """
 *{box-sizing:border-box;margin:0} body{margin:0;background:#888}
-.cell{position:absolute;width:%dpx;height:%dpx;overflow:hidden;contain:strict}
+.cell{position:absolute;width:WIDTHpx;height:HEIGHTpx;overflow:hidden;contain:strict}
 .page{position:absolute;inset:0;overflow:hidden}
-""" % (WIDTH, HEIGHT)
+""".replace("WIDTH", str(WIDTH)).replace("HEIGHT", str(HEIGHT))
 _DRAW = """
-(pages) => {
-  const columns = %d, W = %d, H = %d
+({pages, columns, W, H}) => {
   document.body.innerHTML = pages.map((html, i) =>
-    `<div class="cell" style="left:${(i %% columns) * W}px;top:${Math.floor(i / columns) * H}px">${html}</div>`).join('')
+    `<div class="cell" style="left:${(i % columns) * W}px;top:${Math.floor(i / columns) * H}px">${html}</div>`).join('')
   return [...document.querySelectorAll('.cell')].map(cell => {
     const origin = cell.getBoundingClientRect()
     const inside = r => [r.left - origin.left, r.top - origin.top, r.right - origin.left, r.bottom - origin.top].map(v => Math.round(v * 10) / 10)
@@ -54,7 +53,7 @@ _DRAW = """
     return {elements, chars}
   })
 }
-""" % (SHEET[0], WIDTH, HEIGHT)
+"""
 
 
 @dataclass(slots=True)
@@ -100,7 +99,7 @@ class Easel:
     async def draw(self, markups: Sequence[str]) -> list[Drawn]:
         """Draw at most 16 pages."""
         assert self._page
-        found = await self._page.evaluate(_DRAW, list(markups))
+        found = await self._page.evaluate(_DRAW, {"pages": list(markups), "columns": SHEET[0], "W": WIDTH, "H": HEIGHT})
         shot = await self._cdp.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
         sheet = np.asarray(Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB"))
         return [self._cut(sheet, i, cell) for i, cell in enumerate(found)]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from uigym.types import Action, Answer, Click, Done, Drag, Invalid, Key, Scroll, Type, Wait
 
@@ -27,6 +28,7 @@ ACTION_TOKENS = tuple(
     f"<{name}>" for name in (*VERBS, *DIRECTIONS, *(f"x{i}" for i in range(COLUMNS)), *(f"y{i}" for i in range(ROWS)))
 )
 _POINT = r"<x(\d{1,2})><y(\d{1,2})>"
+_TEXTS: dict[str, Callable[[str], Action]] = {"type": Type, "key": Key, "answer": Answer}
 _PATTERN = re.compile(
     rf"<(?:(?P<click>click|double)>{_POINT}|scroll>{_POINT}<(?P<way>up|down|left|right)>|drag>{_POINT}{_POINT}"
     r"|(?P<text>type|key|answer)>(?P<value>.*)|(?P<bare>wait|done)>)",
@@ -88,8 +90,7 @@ def decode(text: str, width: int, height: int) -> Action:
         dx, dy = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}[found["way"]]
         return Scroll(*points[0], dx=dx * width / 2, dy=dy * height / 2)
     if found["text"]:
-        value = found["value"]
-        return {"type": Type, "key": Key, "answer": Answer}[found["text"]](value)
+        return _TEXTS[found["text"]](found["value"])
     if found["bare"]:
         return Wait() if found["bare"] == "wait" else Done()
     return Drag(tuple(points))
