@@ -257,6 +257,8 @@ class Env:
         self._slot.retire()
         if cause is Cause.PRODUCT:
             await self._slot.replace_product()
+        elif cause is Cause.BROWSER:
+            await self._slot.doubt_browser()
         return self.episode
 
     async def close(self) -> None:

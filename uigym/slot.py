@@ -193,6 +193,12 @@ class Slot:
             self._retiring = asyncio.create_task(_close_session(self._session, self._retiring))
             self._session = None
 
+    async def doubt_browser(self) -> None:
+        """An episode was lost to the browser: replace it if it is ours alone, else tell whose it is."""
+        if isinstance(self._given_browser, SteadyBrowser):
+            self._given_browser.doubt()
+        await self._close_browser()
+
     async def replace_product(self) -> None:
         """Stop a product that failed, if it is ours; the next `start` starts another."""
         try:
@@ -243,23 +249,26 @@ class _Shift:
     browser: Browser
     born: float
     served: int = 0
+    failures: int = 0
     open: set[Session] = field(default_factory=set)
 
 
 class SteadyBrowser:
-    """A browser that is always there: launched anew after a crash, relieved when it has served for long.
+    """A browser that is always there: launched anew after a crash, relieved when it has served or failed for long.
 
     A browser that is relieved ends once its last session is closed.
     """
 
-    def __init__(self, *, max_sessions: int = 500, max_age_s: float = 3600.0):
+    def __init__(self, *, max_sessions: int = 500, max_age_s: float = 3600.0, max_failures: int = 5):
         """
         Args:
             max_sessions: A browser that has opened so many is relieved.
             max_age_s: So is one that is older.
+            max_failures: So is one that so many episodes were lost to, though it still runs.
         """
         self.max_sessions = max_sessions
         self.max_age_s = max_age_s
+        self.max_failures = max_failures
         self._shift: _Shift | None = None
         self._changing = asyncio.Lock()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -302,6 +311,11 @@ class SteadyBrowser:
             self._shift = None
         await asyncio.gather(*self._leaving, return_exceptions=True)
 
+    def doubt(self) -> None:
+        """An episode was lost to the browser."""
+        if self._shift is not None:
+            self._shift.failures += 1
+
     async def _on_duty(self) -> _Shift:
         async with self._changing:
             old = self._shift
@@ -313,7 +327,8 @@ class SteadyBrowser:
             return self._shift
 
     def _is_over(self, shift: _Shift) -> bool:
-        return shift.served >= self.max_sessions or time.monotonic() - shift.born >= self.max_age_s
+        worn = shift.served >= self.max_sessions or shift.failures >= self.max_failures
+        return worn or time.monotonic() - shift.born >= self.max_age_s
 
     def _end(self, shift: _Shift) -> None:
         task = asyncio.create_task(shift.browser.close())
