@@ -146,7 +146,7 @@ class Run:
             pool,
             self.policy,
             self.learner,
-            self.practice(),
+            self.practice,
             trainer.algorithm,
             seed=self.config.seed,
             first=self.done + 1,
