@@ -20,10 +20,8 @@ LAYERS = (
     {"env"},
     {"policy"},
     {"rollout"},
-    {"evaluate", "export", "record", "testing"},
+    {"evaluate", "export", "record", "report", "testing"},
     {"bench", "agent", "train"},
-    {"report"},
-    {"quickstart"},
     {"cli"},
     {"__main__"},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from uigym import registry
-from uigym.cli.options import AsJson, HarnessRef, OutFolder, Seeds, find_tasks, parse_seeds
+from uigym.cli.options import AsJson, HarnessRef, Seeds, find_tasks, parse_seeds
 from uigym.cli.terminal import out, print_json, progress, report
 from uigym.errors import HarnessError
 from uigym.harness import Harness, Split, Task
@@ -110,7 +111,7 @@ def _exports() -> None:
 @exports.command("tasks")
 def export_tasks(
     harness: HarnessRef,
-    folder: OutFolder,
+    folder: Annotated[Path | None, typer.Option("--out", help="Folder to write to; without it data/HARNESS.")] = None,
     seeds: Seeds = "0:100",
     splits: Annotated[list[Split], typer.Option("--split", help="May be given several times.")] = list(Split),  # noqa: B006  a default of typer
     as_json: AsJson = False,
@@ -120,7 +121,7 @@ def export_tasks(
     One file for each split, one row for each task and seed.
 
     \b
-      uigym export tasks desk --out data/desk
+      uigym export tasks desk
       uigym export tasks ./crm.py --out data/crm --seeds 0:500 --split train
 
     The columns: task, seed, split, instruction, params (JSON), max_steps, tags.
@@ -128,6 +129,7 @@ def export_tasks(
     from uigym.export import export_tasks as export
 
     found, tasks = find_tasks(harness)
+    folder = folder or Path("data") / found.name
     chosen = [seed for split in splits for seed in parse_seeds(seeds, split)]
     with progress(f"tasks of {found.name}", len(chosen)) as shown:
         writing = export(found, folder, seeds=chosen, tasks=tasks, on_seed=lambda done: shown(done, ""))
