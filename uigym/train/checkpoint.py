@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from uigym.errors import ConfigError
+from uigym.errors import ConfigError, StoreError, attribute
 from uigym.train.learner import Learner
 
 
@@ -21,9 +21,22 @@ def save(folder: Path, learner: Learner, progress: dict[str, Any]) -> Path:
         folder: Where it shall be.
         learner: Weights and optimisers.
         progress: JSON values to go on from.
+
+    Raises:
+        StoreError: The disk is full, or the folder cannot be written; a former checkpoint of that name is still there.
     """
     draft = folder.with_name(f".{folder.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
+    try:
+        with attribute(StoreError, f"cannot write the checkpoint {folder}"):
+            _write(draft, learner, progress)
+            _put(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def _write(draft: Path, learner: Learner, progress: dict[str, Any]) -> None:
     learner.save(draft)
     weights = {name: value.contiguous() for name, value in learner.policy.model.state_dict().items()}
     tensors, plain = _flatten(learner.optimizer_state())
@@ -31,9 +44,16 @@ def save(folder: Path, learner: Learner, progress: dict[str, Any]) -> Path:
     save_file(weights, draft / "weights.fp32.safetensors")
     save_file(tensors, draft / "optimizer.safetensors")
     (draft / "progress.json").write_text(json.dumps({**progress, "optimizer": plain, "random": _random_state(learner)}))
-    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put(draft: Path, folder: Path) -> None:
+    """Give a complete draft its name; what had the name before goes away only then."""
+    former = folder.with_name(f".{folder.name}.former")
+    shutil.rmtree(former, ignore_errors=True)
+    if folder.exists():
+        folder.replace(former)
     draft.replace(folder)
-    return folder
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def load(folder: Path, learner: Learner) -> dict[str, Any]:
@@ -42,17 +62,16 @@ def load(folder: Path, learner: Learner) -> dict[str, Any]:
     Raises:
         ConfigError: The folder is no checkpoint of this kind of run.
     """
-    try:
+    with attribute(ConfigError, f"cannot resume from {folder}"):
         progress: dict[str, Any] = json.loads((folder / "progress.json").read_text())
+        version = int(progress["version"])
         tensors = load_file(folder / "optimizer.safetensors")
         learner.policy.model.load_state_dict(load_file(folder / "weights.fp32.safetensors"))
         for optimizer, state in zip(learner.optimizers, _unflatten(tensors, progress.pop("optimizer")), strict=True):
             optimizer.load_state_dict(state)
         learner.policy.generator.set_state(torch.tensor(list(bytes.fromhex(progress.pop("random"))), dtype=torch.uint8))
-    except (OSError, ValueError, KeyError, RuntimeError) as exc:
-        raise ConfigError(f"cannot resume from {folder}: {type(exc).__name__}: {exc}") from exc
     learner.policy.weights_changed(vision=True)
-    learner.policy.version = progress["version"]
+    learner.policy.version = version
     return progress
 
 

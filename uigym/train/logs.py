@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from uigym.errors import MissingExtra
+from uigym.errors import MissingExtra, StoreError, attribute
 
 
 class Log:
@@ -19,6 +19,9 @@ class Log:
         loggers: Names; "wandb" adds Weights & Biases, offline where no account is set.
         config: What is being run, for wandb.
         say: Takes lines meant for a person.
+
+    Raises:
+        StoreError: The folder cannot be written.
     """
 
     def __init__(
@@ -28,20 +31,31 @@ class Log:
         config: Mapping[str, Any] | None = None,
         say: Callable[[str], None] = print,
     ):
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / "metrics.jsonl").open("a")
+        with attribute(StoreError, f"cannot write into the run folder {folder}"):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = (folder / "metrics.jsonl").open("a")
         self._wandb = _wandb(folder, config or {}, say) if "wandb" in loggers else None
 
     def write(self, numbers: Mapping[str, Any]) -> None:
-        """Record one row of numbers."""
-        self._file.write(json.dumps(numbers) + "\n")
-        self._file.flush()
+        """Record one row of numbers.
+
+        Raises:
+            StoreError: The disk is full.
+        """
+        with attribute(StoreError, f"cannot write {self._file.name}"):
+            self._file.write(json.dumps(numbers) + "\n")
+            self._file.flush()
         if self._wandb is not None:
             self._wandb.log({k: v for k, v in numbers.items() if isinstance(v, int | float)})
 
     def close(self) -> None:
-        """Finish the files."""
-        self._file.close()
+        """Finish the files.
+
+        Raises:
+            StoreError: The disk is full.
+        """
+        with attribute(StoreError, f"cannot write {self._file.name}"):
+            self._file.close()
         if self._wandb is not None:
             self._wandb.finish()
 

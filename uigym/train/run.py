@@ -72,7 +72,6 @@ class Run:
         rates = Rates(config.trainer.matrix_lr, config.trainer.other_lr)
         learner = Learner(policy, *harness.viewport, rates=rates, picture_gradient=config.trainer.picture_gradient)
         tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
-        config.out.mkdir(parents=True, exist_ok=True)
         log = Log(config.out, config.logger, config.model_dump(mode="json"), say)
         return cls(config, harness, tasks, policy, learner, log, say)
 

@@ -6,6 +6,7 @@ of up to 320 x 256 px become 16 px patches, one token each.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -133,11 +134,10 @@ def processor_config() -> dict[str, Any]:
 def save(model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
     """Write a checkpoint folder that transformers and vLLM load; weights in bfloat16, half the size of float32."""
     folder.mkdir(parents=True, exist_ok=True)
-    module: nn.Module = model
-    dtype = next(module.parameters()).dtype
+    rounded = copy.deepcopy(model)  # the model itself may be in training, which goes on in float32
+    module: nn.Module = rounded
     module.to(torch.bfloat16)
-    model.save_pretrained(folder)
-    module.to(dtype)
+    rounded.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     text = json.dumps(processor_config(), indent=2)
     for name in ("processor_config.json", "preprocessor_config.json"):
