@@ -131,6 +131,7 @@ class Interrupts:
                 sys.stderr.flush()
             elif heard > 1:
                 kill_children()
+                err().show_cursor()  # a progress bar had hidden it
                 os._exit(INTERRUPTED)
 
 
