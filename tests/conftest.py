@@ -1,19 +1,27 @@
-"""A small web server for the pages in tests/pages, and a browser that a module's tests share."""
+"""A small web server for the pages in tests/pages, a browser that a module's tests share, and the model that ships."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import hashlib
+import io
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import numpy as np
+import pytest
 import pytest_asyncio
+from PIL import Image
 
 from uigym.browser import Browser, Frame, Session
+
+if TYPE_CHECKING:
+    from uigym.policy.hf import TransformersPolicy
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -154,3 +162,31 @@ async def opened(browser: Browser, pages: PageServer) -> AsyncIterator[Opener]:
     yield open_page
     for session in sessions:
         await session.close()
+
+
+@pytest.fixture
+def picture() -> Callable[..., bytes]:
+    """A small PNG of noise, another one for each number: `picture(3)`."""
+
+    def draw(number: int = 0, width: int = 64, height: int = 48) -> bytes:
+        noise = np.random.default_rng(number).integers(0, 256, (height, width, 3), np.uint8)
+        out = io.BytesIO()
+        Image.fromarray(noise).save(out, "PNG")
+        return out.getvalue()
+
+    return draw
+
+
+@pytest.fixture
+def tiny() -> Callable[..., TransformersPolicy]:
+    """The model that ships, as a policy of its own for each call: `tiny(temperature=0.0)`."""
+    import torch  # slow; most tests do without
+
+    from uigym.policy.hf import TransformersPolicy
+
+    torch.set_num_threads(1)
+
+    def load(**options: Any) -> TransformersPolicy:
+        return TransformersPolicy("tiny", **{"seed": 0, **options})
+
+    return load

@@ -32,7 +32,7 @@ _TEXTS: dict[str, Callable[[str], Action]] = {"type": Type, "key": Key, "answer"
 _PATTERN = re.compile(
     rf"<(?:(?P<click>click|double)>{_POINT}|scroll>{_POINT}<(?P<way>up|down|left|right)>|drag>{_POINT}{_POINT}"
     r"|(?P<text>type|key|answer)>(?P<value>.*)|(?P<bare>wait|done)>)",
-    re.DOTALL,
+    re.DOTALL | re.ASCII,
 )
 
 
