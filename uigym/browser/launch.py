@@ -7,20 +7,22 @@ import logging
 import os
 import re
 import shutil
+import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import BrowserContext, Error, Page, Playwright, async_playwright
+from playwright.async_api import Error, Page, Playwright, async_playwright
 
 from uigym.browser import orphans
 from uigym.browser.determinism import RASTER_FLAGS, Determinism
 from uigym.browser.find import find_chromium
-from uigym.browser.session import Session
+from uigym.browser.session import Prepared, Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
+from uigym.browser.wire import Wire, WireError
 from uigym.errors import BrowserError
 
 log = logging.getLogger(__name__)
@@ -61,16 +63,6 @@ class Wanted:
     determinism: Determinism
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A context that no episode has used yet."""
-
-    context: BrowserContext
-    tab: Tab
-    settling: str
-    """Source of settle.js for further pages of this context."""
-
-
 class Browser:
     """One Chromium. Not for use from another event loop than the one that launched it.
 
@@ -82,9 +74,10 @@ class Browser:
         await browser.close()
     """
 
-    def __init__(self, playwright: Playwright, chromium: Chromium, pid: int):
+    def __init__(self, playwright: Playwright, chromium: Chromium, wire: Wire, pid: int):
         self._playwright = playwright
         self._chromium = chromium
+        self._wire = wire
         self.pid = pid
         """Of Chromium's main process, which leads a process group of its own."""
         self._spares: dict[Wanted, asyncio.Task[Prepared]] = {}
@@ -107,7 +100,8 @@ class Browser:
         playwright = await async_playwright().start()
         try:
             chromium = await _start(playwright, path)
-            return cls(playwright, chromium, await _pid(chromium))
+            pid, wire = await _connect(chromium)
+            return cls(playwright, chromium, wire, pid)
         except BaseException:
             await playwright.stop()
             raise
@@ -145,7 +139,7 @@ class Browser:
         """
         wanted = Wanted(base_url, viewport, determinism or Determinism())
         prepared = await self._take(wanted)
-        session = Session(prepared.context, prepared.tab, prepared.settling, base_url, viewport, grants)
+        session = Session(prepared, base_url, viewport, grants)
         session.when_opened = lambda: self._prepare_next(wanted)
         session.when_closed = lambda: self._sessions.discard(session)
         self._sessions.add(session)
@@ -159,6 +153,7 @@ class Browser:
         for spare in self._spares.values():
             spare.cancel()
         await asyncio.gather(*self._spares.values(), return_exceptions=True)
+        await self._wire.close()
         await _patiently(self._chromium.close())
         if orphans.is_running(self.pid):
             await asyncio.to_thread(orphans.end_group, self.pid)
@@ -170,8 +165,8 @@ class Browser:
         spare = self._spares.pop(wanted, None)
         try:
             return await (spare or self._prepare(wanted))
-        except Error as exc:
-            raise BrowserError(f"the browser could not prepare a page: {exc.message}") from exc
+        except (Error, WireError) as exc:
+            raise BrowserError(f"the browser could not prepare a page: {exc}") from exc
 
     def _prepare_next(self, wanted: Wanted) -> None:
         if not self._closed and wanted not in self._spares:
@@ -185,7 +180,7 @@ class Browser:
         causes, settling = scripts()
         await context.add_init_script(causes + wanted.determinism.script())
         page: Page = await context.new_page()
-        return Prepared(context, await Tab.attach(page, settling), settling)
+        return Prepared(context, await Tab.attach(page, self._wire, settling), self._wire, settling)
 
 
 async def _start(playwright: Playwright, path: Path) -> Chromium:
@@ -205,7 +200,7 @@ async def _start(playwright: Playwright, path: Path) -> Chromium:
 async def _launch(playwright: Playwright, path: Path, sandbox: bool) -> Chromium:
     return await playwright.chromium.launch(
         executable_path=path,
-        args=[*FLAGS, orphans.mark()],
+        args=[*FLAGS, "--remote-debugging-port=0", orphans.mark()],
         chromium_sandbox=sandbox,
         ignore_default_args=["--disable-dev-shm-usage"] if _has_shared_memory() else None,
         timeout=LAUNCH_TIMEOUT_S * 1000,
@@ -223,11 +218,29 @@ def _has_shared_memory() -> bool:
         return False
 
 
-async def _pid(chromium: Chromium) -> int:
+async def _connect(chromium: Chromium) -> tuple[int, Wire]:
+    """(process id, our own connection); Chromium writes its port into its profile."""
     cdp = await chromium.new_browser_cdp_session()
     processes = (await cdp.send("SystemInfo.getProcessInfo"))["processInfo"]
+    command = (await cdp.send("SystemInfo.getInfo"))["commandLine"]
     await cdp.detach()
-    return next(int(process["id"]) for process in processes if process["type"] == "browser")
+    profile = re.search(r"--user-data-dir=(.+?)(?= --|$)", command)
+    if profile is None:
+        raise BrowserError(f"Chromium does not say where its profile is: {command}")
+    port, path = await asyncio.to_thread(_port, Path(profile[1].strip('"')) / "DevToolsActivePort")
+    pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
+    return pid, await Wire.connect(port, path)
+
+
+def _port(file: Path) -> tuple[int, str]:
+    """(port, path), which Chromium writes a moment after its start."""
+    end = time.monotonic() + CLOSE_TIMEOUT_S
+    while time.monotonic() < end:
+        lines = file.read_text().splitlines() if file.exists() else []
+        if len(lines) == 2:
+            return int(lines[0]), lines[1]
+        time.sleep(0.005)
+    raise BrowserError(f"Chromium opened no DevTools port within {CLOSE_TIMEOUT_S:g} s")
 
 
 def _reason(message: str) -> str:

@@ -32,8 +32,8 @@ class Beside:
         """Listen to a tab."""
         tab.page.on("dialog", self._on_dialog)
         tab.page.on("crash", self._on_crash)
-        tab.cdp.on("Page.downloadWillBegin", lambda e: self.add(Event("download", e["suggestedFilename"])))
-        tab.cdp.on("Page.fileChooserOpened", lambda e: self._on_chooser(tab, e))
+        tab.channel.on("Page.downloadWillBegin", lambda e: self.add(Event("download", e["suggestedFilename"])))
+        tab.channel.on("Page.fileChooserOpened", lambda e: self._on_chooser(tab, e))
 
     def add(self, event: Event) -> None:
         """Report an event with the next frame."""

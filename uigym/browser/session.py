@@ -16,6 +16,7 @@ from uigym.browser.input import Input, check, duration_s
 from uigym.browser.popups import Beside
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
+from uigym.browser.wire import Wire, WireError
 from uigym.errors import ActionRefused, BrowserError, ProductError, did_you_mean
 from uigym.types import Action, Answer, Back, Dialog, Done, Event, Goto, Scroll, SwitchTab, Upload
 
@@ -37,40 +38,42 @@ class Frame:
     """What happened beside the page."""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A context that no episode has used yet, with one empty page."""
+
+    context: BrowserContext
+    tab: Tab
+    wire: Wire
+    settling: str
+    """Source of settle.js for further pages of this context."""
+
+
 class Session:
     """A context of its own for one episode. Made by `Browser.session`; close it when the episode ends."""
 
-    def __init__(
-        self,
-        context: BrowserContext,
-        tab: Tab,
-        settling: str,
-        base_url: str,
-        viewport: tuple[int, int],
-        grants: tuple[type, ...],
-    ):
+    def __init__(self, prepared: Prepared, base_url: str, viewport: tuple[int, int], grants: tuple[type, ...]):
         self.viewport = viewport
         """Width and height, CSS px."""
         self.files: Mapping[str, Path] = {}
         """Files that an Upload may name."""
         self.when_opened: Callable[[], None] = lambda: None
         self.when_closed: Callable[[], None] = lambda: None
-        self._context = context
-        self._settling = settling
+        self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
         self._input = Input()
         self._beside = Beside(keep_dialogs=Dialog in grants)
-        self._tabs = [tab]
-        self._shown = tab
+        self._tabs = [prepared.tab]
+        self._shown = prepared.tab
         self._arriving: set[asyncio.Task[None]] = set()
         self._owed = 0  # windows that were opened and that Playwright has not reported yet
         self._new: list[Tab] = []  # tabs that no frame has reported yet
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
         self._png = b""
         self._failure = ""
-        self._watch(tab)
-        context.on("page", self._on_page)
+        self._watch(prepared.tab)
+        prepared.context.on("page", self._on_page)
 
     @property
     def page(self) -> Page:
@@ -80,7 +83,7 @@ class Session:
     @property
     def url(self) -> str:
         """Address of the page that is shown."""
-        return self._shown.page.url
+        return self._shown.settler.url
 
     @property
     def pointer(self) -> tuple[float, float] | None:
@@ -137,7 +140,7 @@ class Session:
             task.cancel()
         self._work = None
         try:
-            await asyncio.wait_for(self._context.close(), CLOSE_TIMEOUT_S)
+            await asyncio.wait_for(self._prepared.context.close(), CLOSE_TIMEOUT_S)
         except (Error, TimeoutError):
             return  # the browser is gone or will be ended with its process
 
@@ -149,7 +152,7 @@ class Session:
             raise ProductError(f"{url} could not be opened: {error}")
         frame = await self._see()
         if frame.settled:  # Chromium refuses it while a page loads
-            await self._shown.send("Page.resetNavigationHistory", {})  # no way back to the empty page before
+            await self._shown.channel.send("Page.resetNavigationHistory", {})  # no way back to the empty page before
         return frame
 
     async def _act(self, action: Action) -> Frame:
@@ -163,7 +166,7 @@ class Session:
             case Upload(file=file):
                 await self._upload(file)
             case _:
-                await self._input.perform(action, self._shown.page)
+                await self._input.perform(action, self._shown)
         return await self._see(frames=1 if isinstance(action, Scroll) else 0)
 
     async def _see(self, frames: int = 0) -> Frame:
@@ -207,7 +210,7 @@ class Session:
         except TimeoutError as exc:
             self._failure = f"the page hung: {doing} at {self.url} did not end within {seconds:g} s"
             raise BrowserError(self._failure) from exc
-        except (Error, BrowserError) as exc:
+        except (Error, WireError, BrowserError) as exc:
             what = "the page crashed" if self._beside.crashed else str(exc).splitlines()[0]
             self._failure = f"during {doing} at {self.url}: {what}"
             raise BrowserError(self._failure) from exc
@@ -240,7 +243,7 @@ class Session:
         return address
 
     async def _back(self) -> None:
-        history = await self._shown.send("Page.getNavigationHistory", {})
+        history = await self._shown.channel.send("Page.getNavigationHistory", {})
         index = history["currentIndex"] - 1
         if index < 0 or history["entries"][index]["url"] == "about:blank":
             raise ActionRefused("back: this is the first page")
@@ -250,7 +253,7 @@ class Session:
         chooser, self._beside.chooser = self._beside.chooser, None
         assert chooser is not None
         tab, node = chooser
-        await tab.send("DOM.setFileInputFiles", {"files": [str(self.files[file])], "backendNodeId": node})
+        await tab.channel.send("DOM.setFileInputFiles", {"files": [str(self.files[file])], "backendNodeId": node})
 
     # --- tabs ----------------------------------------------------------------------------------------------
 
@@ -270,10 +273,10 @@ class Session:
 
     async def _adopt(self, page: Page) -> None:
         try:
-            tab = await Tab.attach(page, self._settling)
+            tab = await Tab.attach(page, self._prepared.wire, self._prepared.settling)
             self._watch(tab)
             await self._show(tab)
-        except Error:
+        except (Error, WireError):
             return  # closed again before it was ready
         self._tabs.append(tab)
         self._new.append(tab)

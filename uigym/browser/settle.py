@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import CDPSession, Error
+from uigym.browser.wire import Channel, WireError, WireGone
 
 LIMIT_S = 3.0
 """A page that is still at work after this time is shown as it is, with `settled` false."""
@@ -18,7 +17,6 @@ WORLD = "uigym"
 """Name of the JavaScript world that settle.js runs in; a page cannot see it."""
 
 _HISTORY = "history"
-_GONE = re.compile(r"crashed|has been closed|Target closed|Session closed")
 
 
 @cache
@@ -33,10 +31,19 @@ def scripts() -> tuple[str, str]:
 
 
 class Settler:
-    """Waits for one page. The events of its CDP session must be on: call `start` first."""
+    """Waits for one page. Its events must be on: call `start` first."""
 
-    def __init__(self, cdp: CDPSession):
-        self._cdp = cdp
+    def __init__(self, channel: Channel, frame: str, url: str):
+        """
+        Args:
+            channel: To the page.
+            frame: Id of its main frame.
+            url: Its address now.
+        """
+        self._channel = channel
+        self._main = frame
+        self.url = url
+        """Address of the document."""
         self._loop = asyncio.get_running_loop()
         self._worlds: dict[str, int] = {}  # frame -> JavaScript context of our world
         self._leaving: dict[str, float] = {}  # frame -> when it asked for another document
@@ -54,16 +61,16 @@ class Settler:
             "Page.frameStartedLoading": lambda e: self._note(self._loading, e["frameId"]),
             "Page.frameStoppedLoading": lambda e: self._forget(e["frameId"]),
             "Page.frameNavigated": lambda e: self._navigated(e["frame"]),
-            "Page.navigatedWithinDocument": lambda e: self._arrived(),
+            "Page.navigatedWithinDocument": lambda e: self._arrived(e["frameId"], e["url"]),
             "Page.frameDetached": self._detached,
             "Page.windowOpen": lambda e: self.on_window(),
         }
         for event, listener in listeners.items():
-            self._cdp.on(event, listener)
+            self._channel.on(event, listener)
 
     async def start(self, script: str) -> None:
         """Switch the events on and put settle.js into this and every later document."""
-        send = self._cdp.send
+        send = self._channel.send
         await asyncio.gather(
             send("Page.enable"),
             send("Runtime.enable"),
@@ -93,13 +100,13 @@ class Settler:
 
     async def navigate(self, url: str) -> str:
         """Begin to open a URL; the network's error, or empty."""
-        reply = await self._cdp.send("Page.navigate", {"url": url})
+        reply = await self._channel.send("Page.navigate", {"url": url})
         return str(reply.get("errorText", ""))
 
     async def go_back(self, entry: int) -> None:
         """Begin to show an entry of the history, which starts in another process and is reported late."""
         self._note(self._leaving, _HISTORY)
-        await self._cdp.send("Page.navigateToHistoryEntry", {"entryId": entry})
+        await self._channel.send("Page.navigateToHistoryEntry", {"entryId": entry})
 
     async def _ask(self, left_s: float, frames: int) -> bool | None:
         if not self._worlds:
@@ -111,10 +118,10 @@ class Settler:
     async def _evaluate(self, expression: str, world: int) -> bool | None:
         parameters = {"expression": expression, "contextId": world, "awaitPromise": True, "returnByValue": True}
         try:
-            reply = await self._cdp.send("Runtime.evaluate", parameters)
-        except Error as exc:
-            if _GONE.search(exc.message):
-                raise
+            reply = await self._channel.send("Runtime.evaluate", parameters)
+        except WireGone:
+            raise
+        except WireError:
             return None  # the document went away; another one comes
         return bool(reply["result"].get("value"))
 
@@ -144,9 +151,11 @@ class Settler:
 
     def _navigated(self, frame: dict[str, Any]) -> None:
         self._leaving.pop(frame["id"], None)
-        self._arrived()
+        self._arrived(frame["id"], frame["url"] + frame.get("urlFragment", ""))
 
-    def _arrived(self) -> None:
+    def _arrived(self, frame: str, url: str) -> None:
+        if frame == self._main:
+            self.url = url
         self._leaving.pop(_HISTORY, None)
         self._changed.set()
 

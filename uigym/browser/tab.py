@@ -1,14 +1,14 @@
-"""One page of a session: its CDP session, its settling, its pictures."""
+"""One page of a session: its channel to Chromium, its settling, its pictures."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from typing import Any
 
-from playwright.async_api import CDPSession, Error, Page
+from playwright.async_api import Page
 
 from uigym.browser.settle import Settler
+from uigym.browser.wire import Channel, Wire, WireError
 
 _PICTURE = {"format": "png", "optimizeForSpeed": True}
 
@@ -16,32 +16,31 @@ _PICTURE = {"format": "png", "optimizeForSpeed": True}
 class Tab:
     """A page with what the hot path needs. Made by `attach`."""
 
-    def __init__(self, page: Page, cdp: CDPSession, settler: Settler):
+    def __init__(self, page: Page, channel: Channel, settler: Settler):
         self.page = page
-        self.cdp = cdp
+        self.channel = channel
         self.settler = settler
 
     @classmethod
-    async def attach(cls, page: Page, settling: str) -> Tab:
+    async def attach(cls, page: Page, wire: Wire, settling: str) -> Tab:
         """Take over a page; `settling` is settle.js with the secret of the page's causes.js."""
         cdp = await page.context.new_cdp_session(page)
-        settler = Settler(cdp)
+        target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]
+        await cdp.detach()
+        channel = await wire.attach(target["targetId"])
+        settler = Settler(channel, target["targetId"], target["url"])  # a page's id is that of its main frame
         await asyncio.gather(
             settler.start(settling),
-            cdp.send("Page.setInterceptFileChooserDialog", {"enabled": True}),  # no picture shows a native dialog
+            channel.send("Page.setInterceptFileChooserDialog", {"enabled": True}),  # no picture shows a native dialog
         )
-        return cls(page, cdp, settler)
-
-    async def send(self, method: str, parameters: dict[str, Any]) -> Any:
-        """One CDP command; several may be under way at once and arrive in the order of the calls."""
-        return await self.cdp.send(method, parameters)
+        return cls(page, channel, settler)
 
     async def capture(self) -> bytes:
         """The viewport as a PNG, drawn after everything that has happened so far."""
         try:
-            reply = await self.cdp.send("Page.captureScreenshot", _PICTURE)
-        except Error as exc:
-            if "Unable to capture" not in exc.message:
+            reply = await self.channel.send("Page.captureScreenshot", _PICTURE)
+        except WireError as exc:
+            if "Unable to capture" not in str(exc):
                 raise
-            reply = await self.cdp.send("Page.captureScreenshot", _PICTURE)  # rare, under load; the second one works
+            reply = await self.channel.send("Page.captureScreenshot", _PICTURE)  # rare, under load; the second works
         return base64.b64decode(reply["data"])
