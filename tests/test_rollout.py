@@ -16,9 +16,8 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uigym.browser import Browser
 from uigym.env import Env
-from uigym.errors import BrowserError, ConfigError, HarnessError, PolicyError, ProductError, StoreError, VerifierError
+from uigym.errors import ConfigError, HarnessError, PolicyError, ProductError, StoreError, VerifierError
 from uigym.harness import Running
 from uigym.params import one_of
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy, ReplayPolicy
@@ -494,11 +493,3 @@ async def test_rollout_is_a_pool_for_one_run() -> None:
         done async for done in rollout(PAD, OraclePolicy(), [Request("pad/add", 1), Request("count", 1)], slots=2)
     ]
     assert [done.episode.reward for done in finished] == [1.0, 1.0]
-
-
-@browser_test
-async def test_no_session_from_a_browser_that_is_gone() -> None:
-    browser = await Browser.launch()
-    await browser.close()
-    with pytest.raises(BrowserError, match="gone"):
-        await Env(PAD, browser).reset("count", 0)
