@@ -110,7 +110,6 @@ COUNTS = {"two": 2, "three": 3}
 ORDER: Row = rows("orders", where=_open)
 NUMBER: int = rows("orders", "id", where=_open)
 READY: Row = rows("orders", where={"status": "ready"})
-COUNT: int = computed(lambda state, params: len(_open_orders(state)))
 LINE: Row = one_from(_open_lines)
 SPARE_LINE: Row = one_from(_spare_lines)
 ORDER_OF_LINE: Row = computed(lambda state, params: _open_orders(state)[params["line"]["order_id"]])
@@ -236,26 +235,14 @@ async def _(page: Any, order: Row) -> str:
     return _money(order["total_cents"])
 
 
-@_task("Open Orders. How many are there?", "In Orders: how many orders are there?", steps=2, skill="question")
-def count_orders(count: int = COUNT) -> Verifier:
-    return said(count)
+@_task("Open Orders, then the ready one.", "In Orders: show the order that is ready.", steps=3, skill="navigation")
+def open_ready(order: Row = READY) -> Verifier:
+    return shown(f"/orders/{order['id']}")
 
 
-@count_orders.oracle
-async def _(page: Any, count: int) -> str:
-    await _open_section(page, "Orders")
-    return str(count)
-
-
-@_task("Open Orders. Which one is ready?", "In Orders: which order is ready?", steps=2, skill="question")
-def ready_order(order: Row = READY) -> Verifier:
-    return said(order["id"])
-
-
-@ready_order.oracle
-async def _(page: Any, order: Row) -> str:
-    await _open_section(page, "Orders")
-    return str(order["id"])
+@open_ready.oracle
+async def _(page: Any, order: Row) -> None:
+    await _open_order(page, order["id"])
 
 
 @_task("Which table ordered {line[item]}?", "Who has {line[item]}? Give the table.", steps=8, skill="question")
@@ -300,7 +287,7 @@ async def _(page: Any, table: int) -> None:
     await _press(page, f"Table {table}")
 
 
-@_task("Press Note, type {note}, then Save.", 'Write "{note}" as the note, then Save.', steps=4, skill="ticket")
+@_task('Type "{note}" into Note, then Save.', 'Write "{note}" in the Note field, then Save.', steps=4, skill="ticket")
 def write_note(note: str = NOTE) -> Verifier:
     return just(changed("ticket", key=1, note=note))
 

@@ -75,5 +75,8 @@ CATEGORIES: dict[str, Range] = {
     ),
 }
 
-NOTES = ("no ice", "to go", "no sugar", "extra hot", "less milk", "in a hurry", "no nuts", "birthday")
+_HOW = ("no", "less", "more", "extra")
+_WHAT = ("ice", "milk", "sugar", "foam", "salt", "sauce", "onion", "butter", "lemon", "cream", "nuts", "honey")
+_WHOLE = ("to go", "in a hurry", "birthday", "for a child", "cut in two", "very hot", "with a straw", "two spoons")
+NOTES = (*_WHOLE, *(f"{how} {what}" for how in _HOW for what in _WHAT))
 """What staff write on an order; at most 24 characters."""

@@ -258,7 +258,7 @@ class LocatorByHand(ByHand):
         """What `aim.js` says, in the page's coordinates."""
         if not await self._real.count():
             return {"kind": "absent"}
-        found = await self._real.evaluate(_AIM, dict(position) if position else None, timeout=1000)
+        found = await self._real.evaluate(_AIM, dict(position) if position else None, timeout=WAIT_S * 1000)
         if "x" not in found or not found["framed"]:
             return found
         box, handle = await self._real.bounding_box(), await self._real.element_handle()

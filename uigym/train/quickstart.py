@@ -30,9 +30,9 @@ from uigym.train.run import DEMONSTRATION_SEEDS, PER_SEED, Run, about
 
 CONFIG: dict[str, Any] = {
     "harness": "kiosk",
-    "data": {"tags": ["short"], "val_episodes": 150},
+    "data": {"tags": ["short"], "val_episodes": 140},
     "trainer": {
-        "warm_start": {"demonstrations": 450, "epochs": 2.0, "matrix_lr": 1e-3, "other_lr": 2e-4},
+        "warm_start": {"demonstrations": 700, "epochs": 2.75, "matrix_lr": 2e-3, "other_lr": 4e-4},
         "max_updates": 1000,
         "max_seconds": 420,
         "save_every": 20,
@@ -154,9 +154,8 @@ def _report(run: Run, clock: Clock, checkpoint: Path, before: Any, after: Any) -
     out = run.config.out
     (out / "summary.json").write_text(json.dumps(summary, indent=2))
     clips = _clips(before["sampled"][1], after["sampled"][1])
-    store = RunStore(out / "episodes")
-    for clip in clips:
-        store.write(clip.episode, clip.images)
+    for clip, when in zip(clips, ("before", "after"), strict=False):
+        RunStore(out / "clips" / when).write(clip.episode, clip.images)
     report = write_report(summary, out, clips)
     run.say(f"report: {report}")
     return report

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import platform
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -100,12 +102,21 @@ class Run:
         pngs = {key: png for f in shown for key, png in f.images.items()}
         self.say(f"warm start: {len(rows)} steps of {len(shown)} demonstrations, {config.epochs:g} epochs")
 
+        cancelled = threading.Event()
+
         def on_step(step: int, total: int, loss: float) -> None:
+            if cancelled.is_set():
+                raise InterruptedError("the warm start was cancelled")
             self.log.write({"phase": "warm_start", "step": step, "loss": round(loss, 4)})
             if step % 20 == 0 or step == total:
                 self.say(f"warm start: step {step} of {total}, loss {loss:.3f}")
 
-        return imitate(self.learner, rows, pngs, config, seed=self.config.seed, on_step=on_step)
+        try:
+            return await asyncio.to_thread(
+                imitate, self.learner, rows, pngs, config, seed=self.config.seed, on_step=on_step
+            )
+        finally:
+            cancelled.set()
 
     async def play(self, pool: Pool, policy: Any, requests: Sequence[Request], *, every: int = 50) -> list[Finished]:
         """Run requests to their end."""
