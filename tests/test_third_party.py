@@ -13,6 +13,8 @@ from uigym import Agent, load
 from uigym.agent import Plan
 from uigym.cli.app import app
 from uigym.store import RunStore
+from uigym.train.config import RunConfig
+from uigym.train.run import train
 from uigym.types import Click, Done, Stop
 
 FOLDER = Path(__file__).parent / "third_party"
@@ -69,3 +71,30 @@ async def test_its_oracle_plays_by_mouse_and_the_episodes_are_kept(tmp_path: Pat
 def test_an_agent_can_be_used_without_an_event_loop() -> None:
     trial = Agent.from_checkpoint("noop").run_task(f"{HARNESS}/rent", episodes=2, max_steps=2, slots=1)
     assert trial.success_rate == 0.0 and len(trial.episodes) == 2
+
+
+@pytest.mark.browser
+def test_the_tiny_model_trains_on_it_for_one_update(tmp_path: Path) -> None:
+    settings = RunConfig.model_validate(
+        {
+            "harness": str(HARNESS),
+            "out": tmp_path / "run",
+            "data": {"val_episodes": 2},
+            "trainer": {
+                "threads": 1,
+                "max_updates": 1,
+                "warm_start": {"demonstrations": 4, "epochs": 1, "batch_rows": 8},
+                "algorithm": {"group_size": 2, "groups_per_step": 2, "minibatches": 1},
+            },
+            "inference": {"slots": 2},
+        }
+    )
+    said: list[str] = []
+    checkpoint = train(settings, said.append)
+    assert checkpoint.name == "checkpoint-1" and (checkpoint / "model.safetensors").stat().st_size > 10**6
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [row["phase"] for row in rows if row["phase"] != "warm_start"] == ["grpo", "test"]
+    (update,) = [row for row in rows if row["phase"] == "grpo"]
+    assert update["episodes"] == 4 and not update["failures"]
+    trial = Agent.from_checkpoint(checkpoint).run_task(f"{HARNESS}/rent", episodes=2, slots=2)
+    assert len(trial.episodes) == 2 and all(episode.verdict for episode in trial.episodes)
