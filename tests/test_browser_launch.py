@@ -94,6 +94,33 @@ async def test_a_product_that_is_down_is_not_the_browsers_fault(browser: Browser
 
 
 @on_loop
+async def test_a_product_that_never_answers_is_not_the_browsers_fault(browser: Browser, pages: Any) -> None:
+    session = await browser.session(base_url=pages.url)
+    with pytest.raises(ProductError, match=r"/never/1 did not answer within 1 s"):
+        await session.open("/never/1", timeout_s=1.0)
+    await session.close()
+
+
+@on_loop
+async def test_a_page_cannot_reach_the_devtools_port(opened: Opener, browser: Browser) -> None:
+    port, path = (profile_of(browser.pid) / "DevToolsActivePort").read_text().splitlines()
+    session, _ = await opened("/input.html")
+    tried = await session.page.evaluate(
+        """([port, path]) => Promise.all([
+            fetch(`http://127.0.0.1:${port}/json/version`).then((r) => r.text(), () => "refused"),
+            fetch(`http://127.0.0.1:${port}/json/new?about:blank`, {method: "PUT"}).then((r) => r.text(), () => "refused"),
+            new Promise((go) => {
+                const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+                socket.onopen = () => go("open");
+                socket.onerror = () => go("refused");
+            }),
+        ])""",
+        [port, path],
+    )
+    assert tried == ["refused"] * 3
+
+
+@on_loop
 async def test_a_dead_browser_says_so(pages: Any) -> None:
     browser = await Browser.launch()
     session = await browser.session(base_url=pages.url, viewport=(320, 256))

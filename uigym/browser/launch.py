@@ -81,7 +81,6 @@ class Browser:
         self.pid = pid
         """Of Chromium's main process, which leads a process group of its own."""
         self._spares: dict[Wanted, asyncio.Task[Prepared]] = {}
-        self._sessions: set[Session] = set()
         self._closed = False
 
     @classmethod
@@ -141,8 +140,6 @@ class Browser:
         prepared = await self._take(wanted)
         session = Session(prepared, base_url, viewport, grants)
         session.when_opened = lambda: self._prepare_next(wanted)
-        session.when_closed = lambda: self._sessions.discard(session)
-        self._sessions.add(session)
         return session
 
     async def close(self) -> None:

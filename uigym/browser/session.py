@@ -21,6 +21,8 @@ from uigym.errors import ActionRefused, BrowserError, ProductError, did_you_mean
 from uigym.types import Action, Answer, Back, Dialog, Done, Event, Goto, Scroll, SwitchTab, Upload
 
 OPEN_TIMEOUT_S = 30.0
+GRACE_S = 10.0
+"""For settling and the picture, once the product has answered."""
 CLOSE_TIMEOUT_S = 5.0
 ARRIVAL_S = 2.0
 """How long to wait for a window that a page has opened."""
@@ -93,12 +95,16 @@ class Session:
     async def open(self, path: str = "/", timeout_s: float = OPEN_TIMEOUT_S) -> Frame:
         """Open a page of the product and wait until it has settled.
 
+        Args:
+            path: Relative to the product's address.
+            timeout_s: How long the product may take to answer.
+
         Raises:
             ProductError: The product does not answer.
             BrowserError: The browser crashed or hung.
         """
-        async with self._deadline(timeout_s, f"opening {path}"):
-            frame = await self._until_stopped(self._open(urljoin(self._base_url, path)))
+        async with self._deadline(timeout_s + GRACE_S, f"opening {path}"):
+            frame = await self._until_stopped(self._open(urljoin(self._base_url, path), timeout_s))
         self.when_opened()
         return frame
 
@@ -146,8 +152,11 @@ class Session:
 
     # --- one act -------------------------------------------------------------------------------------------
 
-    async def _open(self, url: str) -> Frame:
-        error = await self._shown.settler.navigate(url)
+    async def _open(self, url: str, patience_s: float) -> Frame:
+        try:
+            error = await asyncio.wait_for(self._shown.settler.navigate(url), patience_s)
+        except TimeoutError as exc:
+            raise ProductError(f"{url} did not answer within {patience_s:g} s") from exc
         if error:
             raise ProductError(f"{url} could not be opened: {error}")
         frame = await self._see()
