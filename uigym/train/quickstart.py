@@ -32,9 +32,11 @@ CONFIG: dict[str, Any] = {
     "harness": "kiosk",
     "data": {"tags": ["short"], "val_episodes": 140},
     "trainer": {
-        "warm_start": {"demonstrations": 700, "epochs": 2.75, "matrix_lr": 2e-3, "other_lr": 4e-4},
+        "warm_start": {"demonstrations": 700, "epochs": 1.4, "matrix_lr": 2e-3, "other_lr": 4e-4},
         "max_updates": 1000,
-        "max_seconds": 420,
+        "max_seconds": 450,
+        "matrix_lr": 1.5e-3,
+        "other_lr": 4e-4,
         "save_every": 20,
     },
     "inference": {"slots": 8},

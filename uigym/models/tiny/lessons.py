@@ -22,6 +22,14 @@ CLICK = ("Click {x}.", "Press {x}.", "Tap {x}.", "Open {x}.", "Select {x}.", "Ch
          "Open the {x} menu.", "Click on {x}", "Push the {x} button.", "{x}", "Find {x} and open it.", "Pick {x}.")  # fmt: skip
 READ = ("What is the {x}?", "What is {x}?", "How much is {x}?", "Read {x}.", "What does {x} say?", "What does {x} cost?", "How much does {x} owe?",
         "What is the price of {x}?", "Tell me the value of {x}.", "{x}?")  # fmt: skip
+TYPE = (
+    "Type {w} into {x}.",
+    "Enter {w} in {x}.",
+    "Set {x} to {w}.",
+    "Write {w} in the {x} field.",
+    "{x}: {w}",
+    "Fill {x} with {w}.",
+)
 NUMBERS = {1: ("one", "1", "a", "a single"), 2: ("two", "2"), 3: ("three", "3"), 4: ("four", "4")}
 
 
@@ -45,7 +53,7 @@ def make_lessons(rng: random.Random, drawn: Drawn, facts: dict[str, Any], count:
     """Up to `count` lessons on a page; fewer where it has little to teach."""
     seen = [e for e in drawn.elements if e["shown"] and (e["box"][3] - e["box"][1]) >= 9]
     makers: list[tuple[float, Callable[..., Lesson | None]]] = [(3, _click), (1.2, _row_button), (1.5, _read), (0.8, _read_at), (0.8, _stepper),
-                                                                (1.2, _field), (1.5, _sequence), (0.7, _switch), (0.8, _which), (0.4, _count)]  # fmt: skip
+                                                                (6, _field), (1.5, _sequence), (0.7, _switch), (0.8, _which), (0.4, _count)]  # fmt: skip
     if facts:
         makers += [(7, _collect), (1, _place)]
     out: list[Lesson] = []
@@ -146,25 +154,25 @@ def _stepper(rng: random.Random, seen: list[Element]) -> Lesson | None:
 
 
 def _field(rng: random.Random, seen: list[Element]) -> Lesson | None:
+    """Click a field, type what the instruction gives, and perhaps press a button then."""
     pool = [e for e in seen if e["k"] == "field"]
     if not pool:
         return None
-    e = rng.choice(pool)
+    focused = [e for e in pool if e["s"] == "focus"]
+    e = rng.choice(focused if focused and rng.random() < 0.5 else pool)
     wanted = e.get("v") or words.typed(rng)
     quote = rng.choice(("{w}", '"{w}"', "'{w}'")).format(w=wanted)
-    pattern = rng.choice(
-        (
-            "Type {w} into {x}.",
-            "Enter {w} in {x}.",
-            "Set {x} to {w}.",
-            "Write {w} in the {x} field.",
-            "{x}: {w}",
-            "Fill {x} with {w}.",
-        )
-    )
+    pattern = rng.choice(TYPE)
     instruction = pattern.format(w=quote, x=_say(rng, e["l"]))
+    buttons = _unique(seen, "button")
+    button = rng.choice(buttons) if buttons and rng.random() < 0.4 else None
+    if button:
+        instruction = f"{instruction.rstrip('.')}, then {_say(rng, button['l'])}."
     if e.get("v"):
-        return Lesson(instruction, (act(e), f"<type>{wanted}"), "<done>")
+        past = (act(e), f"<type>{wanted}")
+        if button and rng.random() < 0.6:
+            return Lesson(instruction, past, act(button))
+        return Lesson(instruction, (*past, act(button)) if button else past, "<done>")
     if e["s"] == "focus":
         return Lesson(instruction, (act(e),), f"<type>{wanted}")
     return Lesson(instruction, (), act(e))

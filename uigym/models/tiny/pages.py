@@ -178,11 +178,11 @@ class Pen:
     def form(self, count: int) -> str:
         """Fields with labels; one may have the focus, some are filled."""
         t, out = self.theme, []
-        focus = self.rng.randrange(-count, count)
+        focus = self.rng.randrange(count) if self.rng.random() < 0.75 else -1
         beside = self.rng.random() < 0.5
         names = self.rng.sample(words.FIELDS, count) if self.rng.random() < 0.5 else words.labels(self.rng, count, 10)
         for i, name in enumerate(names):
-            text = words.typed(self.rng)[:18] if self.rng.random() < 0.5 else ""
+            text = words.typed(self.rng)[:18] if self.rng.random() < 0.35 else ""
             on = i == focus
             ring = f"outline:2px solid {t.accent};" if on else ""
             caret = f'<span style="border-left:1px solid {t.ink}">&#8203;</span>' if on else ""
@@ -259,14 +259,14 @@ def _frame(pen: Pen, body: str) -> str:
 
 def _block(pen: Pen) -> str:
     rng = pen.rng
-    kind = rng.randrange(9)
+    kind = rng.randrange(12)
     if kind <= 1:
         return pen.grid(rng.choice((4, 6, 6, 8)), rng.choice((2, 2, 3)), rng.random() < 0.6)
     if kind <= 3:
         return pen.rows(
             rng.randrange(3, 7), rng.choice((None, None, "Open", "Edit", "×", "Remove", "Delete", "+", "View"))
         )
-    if kind == 4:
+    if kind in (4, 9, 10, 11):
         return pen.form(rng.randrange(2, 5))
     if kind == 5:
         return pen.steppers(rng.randrange(3, 6))
