@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 from PIL import Image
 
 from uigym.browser import Browser, Frame, Session
@@ -23,6 +24,8 @@ from uigym.browser import Browser, Frame, Session
 if TYPE_CHECKING:
     from uigym.policy.hf import TransformersPolicy
 
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".svg": "image/svg+xml"}
 

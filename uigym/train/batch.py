@@ -48,7 +48,12 @@ def reply_logits(
 
     Returns:
         float32 [T, vocabulary], int64 [T], in the order of the rows.
+
+    Raises:
+        ValueError: A reply holds a banned id: no sampler of ours wrote it.
     """
+    if wrong := set(banned).intersection(*[{token for row in rows for token in row.reply}]):
+        raise ValueError(f"replies hold ids that can never be sampled: {sorted(wrong)}")
     needed = {row.image: pngs[row.image] for row in rows}
     if picture_gradient:
         picked = _with_pictures(cache, needed, rows)

@@ -5,6 +5,7 @@ Shape letters: T reply tokens of a batch, in one row.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -47,13 +48,15 @@ def policy_loss(
 
     Source: PPO's clip (Schulman et al., 2017), higher above (DAPO, Yu et al., 2025), dual clip (Ye et al., 2020).
     """
-    ratio = (logprob_T - sampled_T).exp()
-    keep = ((ratio <= max_ratio) & (ratio >= 1 / max_ratio)).detach()
+    log_ratio = logprob_T - sampled_T
+    keep = log_ratio.detach().abs() <= math.log(max_ratio)
+    # Left out before exp, whose overflow times zero would be no number.
+    ratio = torch.where(keep, log_ratio, 0.0).exp()
     bounded = ratio.clamp(1 - clip[0], 1 + clip[1])
     gain = torch.minimum(ratio * advantage_T, bounded * advantage_T)
     gain = torch.where(advantage_T < 0, torch.maximum(gain, dual_clip * advantage_T), gain)
     loss = -(gain * keep).sum() / denominator
     with torch.no_grad():
-        kl = (ratio - 1 - (logprob_T - sampled_T)).mean()
+        kl = (log_ratio.exp() - 1 - log_ratio).mean()
         clipped = ((ratio != bounded) & (ratio * advantage_T > bounded * advantage_T)).float().mean()
         return PolicyLoss(loss, kl, clipped, 1 - keep.float().mean())

@@ -11,8 +11,7 @@ class Row:
     """One step's tokens. Never re-tokenised: training sees the ids that the sampler used.
 
     Raises:
-        ValueError: The reply is empty, a log-probability is missing or is no log-probability, or the reply holds a
-            picture token, whose features do not exist.
+        ValueError: Prompt or reply is empty, or a log-probability is missing or is no log-probability.
     """
 
     image: str

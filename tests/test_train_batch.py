@@ -1,0 +1,105 @@
+"""Micro-batches, and the logits that predict replies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from uigym.policy.hf import PictureCache, TransformersPolicy
+from uigym.train.batch import plan, reply_logits, spread
+from uigym.train.rows import Row
+
+Tiny = Callable[..., TransformersPolicy]
+Picture = Callable[..., bytes]
+LENGTHS = st.lists(st.tuples(st.integers(1, 200), st.integers(1, 60)), max_size=60)
+
+
+def row(prompt: int, reply: int, image: str = "a") -> Row:
+    return Row(image, tuple(range(10, 10 + prompt)), (20,) * reply, (-1.0,) * reply)
+
+
+@given(LENGTHS, st.integers(1, 2000))
+def test_every_row_is_planned_once_within_the_budget(lengths: list[tuple[int, int]], budget: int) -> None:
+    rows = [row(*pair) for pair in lengths]
+    batches = list(plan(rows, budget_tokens=budget))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(rows)))
+    for batch in batches:
+        padded = len(batch) * max(rows[i].length for i in batch)
+        assert batch and (padded <= budget or len(batch) == 1)
+
+
+def test_nothing_is_planned_for_no_rows() -> None:
+    assert list(plan([])) == []
+
+
+def test_values_are_spread_over_reply_tokens() -> None:
+    assert spread([0.5, -1.0], [row(3, 2), row(9, 3)]).tolist() == [0.5, 0.5, -1.0, -1.0, -1.0]
+
+
+def rows_of(policy: TransformersPolicy, pngs: Mapping[str, bytes]) -> list[Row]:
+    """Rows of several lengths; some see the same picture, and not in order."""
+    first, second, third = pngs
+    said = [("Open Tea.", "<click><x3><y4>", second), ("Type.", "<type>no ice, please", first)]
+    said += [("What does Tea cost?", "<answer>2", second), ("Go on with the order.", "<done>", third)]
+    made = [(policy.prompts.prompt(text, ["<wait>"]), policy.prompts.reply(action), key) for text, action, key in said]
+    return [Row(key, tuple(p), tuple(r), (-1.0,) * len(r)) for p, r, key in made]
+
+
+def named(picture: Picture, count: int) -> dict[str, bytes]:
+    pngs = [picture(number) for number in range(count)]
+    return {hashlib.sha256(png).hexdigest(): png for png in pngs}
+
+
+@torch.no_grad()
+def naive(policy: TransformersPolicy, cache: PictureCache, png: bytes, row: Row) -> Tensor:
+    """Transformers' own forward pass over the whole row, without padding, cache or sharing."""
+    ids = torch.tensor([[*cache.shared.prefix, *row.prompt, *row.reply]])
+    out = policy.model(
+        input_ids=ids,
+        attention_mask=torch.ones_like(ids),
+        mm_token_type_ids=(ids == policy.model.config.image_token_id).int(),
+        pixel_values=cache.shared.pixels(cache.pixels({"x": png}))[0],
+        image_grid_thw=cache.shared.grid,
+        use_cache=False,
+    )
+    return out.logits[0, -len(row.reply) - 1 : -1].index_fill(1, torch.tensor(policy.prompts.banned), float("-inf"))
+
+
+@pytest.mark.parametrize("picture_gradient", [False, True])
+def test_logits_are_those_before_each_reply_token(tiny: Tiny, picture: Picture, picture_gradient: bool) -> None:
+    policy, pngs = tiny(), named(picture, 3)
+    cache, rows = policy.cache(64, 48), rows_of(policy, pngs)
+    logits, target = reply_logits(cache, pngs, rows, policy.prompts.banned, picture_gradient=picture_gradient)
+    assert target.tolist() == [token for row in rows for token in row.reply]
+    expected = torch.cat([naive(policy, cache, pngs[row.image], row) for row in rows])
+    assert logits.shape == expected.shape and logits.dtype == torch.float32
+    assert (logits.isinf() == expected.isinf()).all() and logits.isinf().any()
+    differences = (logits.log_softmax(-1) - expected.log_softmax(-1)).nan_to_num(0.0)
+    assert differences.abs().max() <= 1e-4
+
+
+@pytest.mark.parametrize("picture_gradient", [False, True])
+def test_how_far_gradients_reach(tiny: Tiny, picture: Picture, picture_gradient: bool) -> None:
+    policy, pngs = tiny(), named(picture, 3)
+    rows = rows_of(policy, pngs)
+    logits, target = reply_logits(
+        policy.cache(64, 48), pngs, rows, policy.prompts.banned, picture_gradient=picture_gradient
+    )
+    torch.nn.functional.cross_entropy(logits, target).backward()
+    reached = {name for name, p in policy.model.named_parameters() if p.grad is not None and p.grad.abs().max() > 0}
+    assert any(".layers." in name for name in reached) and any("lm_head" in name for name in reached)
+    assert any(".visual." in name for name in reached) is picture_gradient
+
+
+def test_a_reply_that_nobody_can_have_sampled_is_refused(tiny: Tiny, picture: Picture) -> None:
+    policy, pngs = tiny(), named(picture, 1)
+    bad = policy.prompts.banned[2]
+    rows = [Row(next(iter(pngs)), (20, 21), (30, bad), (-1.0, -1.0))]
+    with pytest.raises(ValueError, match=rf"can never be sampled: \[{bad}\]"):
+        reply_logits(policy.cache(64, 48), pngs, rows, policy.prompts.banned)
