@@ -118,7 +118,7 @@ faults = st.lists(st.one_of(st.none(), st.none(), st.none(), st.sampled_from(FAU
 
 
 @given(faults, st.lists(actions, max_size=6), endings, st.sampled_from([None, ValueError("x"), VerifierError("y")]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_an_episode_has_a_verdict_or_one_attributed_failure(
     script: list[Exception | None], acts: list[Action], ending: list[Action], wrong: Exception | None
 ) -> None:

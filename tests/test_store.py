@@ -98,7 +98,7 @@ def episodes(draw: Any) -> Episode:
 
 
 @given(episodes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_is_read_is_what_was_written(episode: Episode) -> None:
     with tempfile.TemporaryDirectory() as folder:
         RunStore(folder).write(episode, {})
@@ -110,13 +110,13 @@ def test_what_is_read_is_what_was_written(episode: Episode) -> None:
 
 
 @given(episodes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_an_episode_survives_json(episode: Episode) -> None:
     assert episode_from_json(json.loads(json.dumps(episode_to_json(episode)))) == episode
 
 
 @given(st.lists(steps, max_size=4), st.integers(0, 2000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_crash_at_any_byte_leaves_whole_lines(records: list[StepRecord], cut: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = RunStore(folder)

@@ -19,6 +19,8 @@ from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp
 WAIT_S = 5.0
 """How long an act waits for its element to be there, visible and uncovered."""
 _POLL_S = 0.05
+_MIN_POLLS = 10
+"""However long they take: on a busy machine the page needs longer, too."""
 _MAX_TURNS = 12
 _AIM = Path(__file__).with_name("aim.js").read_text()
 _FOCUSED = "el => { const a = el.getRootNode().activeElement; return !!a && (a === el || el.contains(a)); }"
@@ -234,8 +236,9 @@ class LocatorByHand(ByHand):
 
     async def _aim(self, timeout: float | None, position: Mapping[str, float] | None = None) -> tuple[float, float]:
         """The point to act on, after waiting and scrolling as needed."""
-        deadline = time.monotonic() + (WAIT_S if timeout is None else timeout / 1000)
-        waited, turns, last = False, 0, None
+        began = time.monotonic()
+        deadline = began + (WAIT_S if timeout is None else timeout / 1000)
+        waited, turns, polls, last = False, 0, 0, None
         while True:
             found = await self._find(position)
             if found["kind"] == "point" and not waited:
@@ -248,10 +251,12 @@ class LocatorByHand(ByHand):
                     raise HarnessError(f"{self!r} cannot be scrolled into view by the wheel")
                 turns, last = turns + 1, found
                 await self._hands.take(Scroll(found["x"], found["y"], found["dx"], found["dy"]))
-            elif time.monotonic() > deadline:
-                raise HarnessError(f"{self!r} {_WHY[found['kind']].format(**found)} after waiting {WAIT_S:g} s")
+            elif time.monotonic() > deadline and polls >= _MIN_POLLS:
+                raise HarnessError(
+                    f"{self!r} {_WHY[found['kind']].format(**found)} after {time.monotonic() - began:.1f} s"
+                )
             else:
-                waited = True
+                waited, polls = True, polls + 1
                 await asyncio.sleep(_POLL_S)
 
     async def _find(self, position: Mapping[str, float] | None) -> dict[str, Any]:

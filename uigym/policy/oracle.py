@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uigym.env import Env
 
 _log = logging.getLogger(__name__)
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long an oracle may think, or wait for the page, between two actions."""
 _GONE = ("TargetClosedError", "Target crashed", "Page crashed", "has been closed")
 
