@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from uigym.browser import Browser, Frame, Session, find_chromium
-from uigym.browser.orphans import SWITCH, end_group, is_running, mark, sweep
+from uigym.browser.orphans import SWITCH, end_group, is_running, mark, mark_profile, sweep
 from uigym.errors import BrowserError, ProductError
 from uigym.types import Click, Event, Key
 
@@ -169,12 +170,28 @@ def test_a_killed_owner_leaves_no_browser() -> None:
     assert owner.stdout is not None
     pid = int(owner.stdout.readline())
     assert family(pid)
+    profile = profile_of(pid)
     owner.kill()
     owner.wait()
     owner.stdout.close()
     if not wait_until(lambda: not family(pid), 3.0):
         assert pid in sweep()
     assert wait_until(lambda: not family(pid))
+    sweep()
+    assert wait_until(lambda: not profile.exists())
+
+
+def test_the_profile_of_a_dead_owner_is_removed_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead, alive, foreign = (tmp_path / f"playwright_profile-{name}" for name in "abc")
+    for folder in (dead, alive, foreign):
+        folder.mkdir()
+    mark_profile(alive)
+    (dead / "uigym-owner").write_text((alive / "uigym-owner").read_text().replace(f".{os.getpid()}.", f".{gone.pid}."))
+    sweep()
+    assert not dead.exists() and alive.is_dir() and foreign.is_dir()
 
 
 def stand_in(switch: str, command: str = "sleep 30") -> subprocess.Popen[bytes]:

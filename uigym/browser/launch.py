@@ -224,7 +224,9 @@ async def _connect(chromium: Chromium) -> tuple[int, Wire]:
     profile = re.search(r"--user-data-dir=(.+?)(?= --|$)", command)
     if profile is None:
         raise BrowserError(f"Chromium does not say where its profile is: {command}")
-    port, path = await asyncio.to_thread(_port, Path(profile[1].strip('"')) / "DevToolsActivePort")
+    folder = Path(profile[1].strip('"'))
+    orphans.mark_profile(folder)
+    port, path = await asyncio.to_thread(_port, folder / "DevToolsActivePort")
     pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
     return pid, await Wire.connect(port, path)
 

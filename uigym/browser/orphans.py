@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SWITCH = "--uigym-owner="
+_MARK_FILE = "uigym-owner"
 _PROC = Path("/proc")
 
 
@@ -24,7 +25,7 @@ def mark() -> str:
 
 
 def sweep() -> list[int]:
-    """End every marked browser whose owner is dead; their process ids."""
+    """End every marked browser whose owner is dead, and remove what such browsers left; the process ids."""
     if not _PROC.is_dir():
         return []
     swept = []
@@ -32,9 +33,16 @@ def sweep() -> list[int]:
         value = next(part for part in command if part.startswith(SWITCH)).removeprefix(SWITCH)
         if _is_orphan(value):
             end_group(pid)
-            _remove_profile(command)
             swept.append(pid)
+    for file in Path(tempfile.gettempdir()).glob(f"playwright*/{_MARK_FILE}"):
+        if _is_orphan(_read(file)):
+            shutil.rmtree(file.parent, ignore_errors=True)
     return swept
+
+
+def mark_profile(folder: Path) -> None:
+    """Say in a browser's profile folder whose it is, so that a later sweep can remove what a kill left behind."""
+    (folder / _MARK_FILE).write_text(mark().removeprefix(SWITCH))
 
 
 def end_group(pid: int, patience_s: float = 3.0) -> None:
@@ -84,11 +92,11 @@ def _is_orphan(value: str) -> bool:
     return not is_running(int(owner)) or _started(int(owner)) != started
 
 
-def _remove_profile(command: list[str]) -> None:
-    for part in command:
-        folder = Path(part.removeprefix("--user-data-dir="))
-        if part.startswith("--user-data-dir=") and folder.parent == Path(tempfile.gettempdir()):
-            shutil.rmtree(folder, ignore_errors=True)
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
 
 
 def _namespace() -> str:
