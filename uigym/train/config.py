@@ -134,6 +134,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
         text = path.read_text()
     except OSError as exc:
         raise ConfigError(f"cannot read the run file {path}: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigError(f"cannot read the run file {path}: it is not text ({exc})") from exc
     try:
         values = yaml.safe_load(text)
     except yaml.YAMLError as exc:

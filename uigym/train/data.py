@@ -111,11 +111,12 @@ def from_parquet(paths: Sequence[Path], harness: Harness) -> list[tuple[str, int
             raise ConfigError(f"no task file {path}. Write it with: uigym export tasks {harness.name}")
         try:
             table = parquet.read_table(path, columns=["task", "seed"]).to_pylist()
-        except (OSError, ValueError, KeyError) as exc:
+            listed = [(str(row["task"]), int(row["seed"])) for row in table]
+        except (OSError, ValueError, KeyError, TypeError) as exc:
             raise ConfigError(f"{path} is no task file of `uigym export tasks`: {exc}") from exc
-        for row in table:
-            name, _, task = str(row["task"]).rpartition("/")
+        for ref, seed in listed:
+            name, _, task = ref.rpartition("/")
             if name not in ("", harness.name):
                 raise ConfigError(f"{path} holds tasks of {name}, expected tasks of {harness.name}")
-            pairs.append((harness.find_task(task).name, int(row["seed"])))
+            pairs.append((harness.find_task(task).name, seed))
     return pairs
