@@ -274,15 +274,18 @@ def report(
 
 def main() -> None:
     """Command line: start the workers, fill the pool, learn, stop the workers."""
+    gpu = torch.cuda.is_available()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
     parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--workers", type=int, default=1, help="Chromiums that draw pages")
-    parser.add_argument("--batch", type=int, default=16, help="pictures a step")
-    parser.add_argument("--capacity", type=int, default=4000, help="pages kept in memory, 250 kB each")
+    parser.add_argument("--workers", type=int, default=8 if gpu else 1, help="Chromiums that draw pages")
+    parser.add_argument("--batch", type=int, default=256 if gpu else 16, help="pictures a step")
+    parser.add_argument(
+        "--capacity", type=int, default=60_000 if gpu else 4000, help="pages kept in memory, 250 kB each"
+    )
     parser.add_argument("--init", default="", help="checkpoint to go on from")
     options = parser.parse_args()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device("cuda" if gpu else "cpu")
     if device.type == "cpu":
         torch.set_num_threads(1)
     context = mp.get_context("spawn")
