@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uigym.errors import ConfigError, MissingExtra, PolicyError
+from uigym.errors import ConfigError, MissingExtra, PolicyError, attribute
 
 try:
     import numpy as np
@@ -261,7 +261,8 @@ class TransformersPolicy:
 
     def _decide(self, seen: Observation, prompt: list[int], ids: list[int], logprobs: list[float]) -> Decision:
         text = self.prompts.read(ids)
-        row = Row(seen.image_hash, tuple(prompt), tuple(ids), tuple(logprobs), self.version)
+        with attribute(PolicyError, "the model gave no log-probabilities that can be used"):
+            row = Row(seen.image_hash, tuple(prompt), tuple(ids), tuple(logprobs), self.version)
         if ids[-1] != self.prompts.end:
             return Decision(
                 Invalid(text, f"the reply did not end within {self.max_tokens} tokens: {text[:80]!r}"), text, row
