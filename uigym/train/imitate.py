@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from uigym.errors import ConfigError
 from uigym.models.prompt import Prompts
 from uigym.policy.codecs import tiny
 from uigym.policy.hf import past_actions
@@ -35,7 +36,7 @@ def imitate(
     seed: int = 0,
     on_step: Callable[[int, int, float], None] = lambda step, total, loss: None,
 ) -> float:
-    """Train on rows for some epochs; rows that saw the same pictures go into the same batch, which makes it cheaper.
+    """Train on rows for some epochs, each time in another order.
 
     Args:
         learner: Whose weights are trained.
@@ -47,7 +48,12 @@ def imitate(
 
     Returns:
         The mean loss of the last quarter, nats a token.
+
+    Raises:
+        ConfigError: There are no rows.
     """
+    if not rows:
+        raise ConfigError("there is nothing to imitate: no demonstration succeeded by actions that the model can say")
     learner.set_rates(Rates(config.matrix_lr, config.other_lr))
     rng = random.Random(seed)
     total = max(1, round(len(rows) * config.epochs / config.batch_rows))
