@@ -55,7 +55,7 @@ class WarmStart(_Section):
     """How often each step of them is seen."""
     batch_rows: int = Field(32, ge=1)
     matrix_lr: float = Field(2e-3, gt=0)
-    other_lr: float = Field(5e-4, gt=0)
+    other_lr: float = Field(4e-4, gt=0)
 
 
 class Algorithm(_Section):
@@ -87,8 +87,8 @@ class Trainer(_Section):
     """Updates at most."""
     max_seconds: float | None = Field(None, gt=0)
     """Seconds of reinforcement at most; None is no limit."""
-    matrix_lr: float = Field(1e-3, gt=0)
-    other_lr: float = Field(3e-4, gt=0)
+    matrix_lr: float = Field(5e-4, gt=0)
+    other_lr: float = Field(1.5e-4, gt=0)
     picture_gradient: bool = False
     """Train through the picture tokens too: several times the cost."""
     save_every: int = Field(10, ge=1)
