@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from queue import Empty
+from queue import Empty, Full
 from typing import Any
 
 import numpy as np
@@ -91,10 +91,27 @@ def draw_pages(seed: int, queue: Any, stop: Any) -> None:
     rng, prompts = random.Random(seed), Prompts(make_tokenizer())
     try:
         while not stop.is_set():
-            queue.put(_sheet(easel, loop, rng, prompts))
+            _offer(queue, _sheet(easel, loop, rng, prompts), stop)
     finally:
         loop.run_until_complete(easel.__aexit__())
         queue.cancel_join_thread()
+
+
+def _offer(queue: Any, sheet: list[tuple[Any, ...]], stop: Any) -> None:
+    while not stop.is_set():
+        try:
+            return queue.put(sheet, timeout=0.5)
+        except Full:  # look again whether anybody still wants it
+            continue
+
+
+def end(workers: Sequence[Any], *stops: Any) -> None:
+    """Let processes that draw pages close their browsers and end; one that does not is ended."""
+    for stop in stops:
+        stop.set()
+    for worker in workers:
+        worker.join(timeout=20)
+        worker.terminate()
 
 
 class Pool:
@@ -182,8 +199,8 @@ def schedule(share: float, step: int) -> float:
     return min(1.0, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
 
 
-def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any], init: str = "") -> None:
-    """Learn from the pool for some minutes and write the checkpoint."""
+def train(pool: Pool, minutes: float, steps: float, batch: int, out: Path, heldout: list[Any], init: str = "") -> None:
+    """Learn from the pool for so many minutes or steps, whichever ends first, and write the checkpoint."""
     device, tokenizer = pool.images.device, make_tokenizer()
     model: Any = make_model(make_config(tokenizer))
     model.to(device)
@@ -200,7 +217,7 @@ def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any],
     begun, step, said = time.monotonic(), 0, 0.0
     average: dict[str, Tensor] = {}
     rng = random.Random(0)
-    while (spent := time.monotonic() - begun) < minutes * 60:
+    while (spent := time.monotonic() - begun) < minutes * 60 and step < steps:
         for optimizer, base in zip(optimizers, bases, strict=True):
             for group, lr in zip(optimizer.param_groups, base, strict=True):
                 group["lr"] = lr * schedule(spent / (minutes * 60), step)
@@ -220,32 +237,18 @@ def train(pool: Pool, minutes: float, batch: int, out: Path, heldout: list[Any],
             optimizer.step()
         step += 1
         for name, loss in losses.items():
-            average[name] = 0.98 * average.get(name, loss.detach()) + 0.02 * loss.detach()
+            weight = max(0.02, 1 / step)  # at first the plain mean of all steps
+            average[name] = torch.lerp(average.get(name, loss.detach()), loss.detach(), weight)
         if spent - said > 30:
             said = spent
-            report(
-                out,
-                model,
-                tokenizer,
-                shared,
-                prompts,
-                heldout,
-                {
-                    "step": step,
-                    "s": round(spent),
-                    "drawn": pool.drawn,
-                    **{k: round(float(v), 4) for k, v in average.items()},
-                },
-            )
-    report(
-        out,
-        model,
-        tokenizer,
-        shared,
-        prompts,
-        heldout,
-        {"step": step, "s": round(spent), "drawn": pool.drawn, "final": True},
-    )
+            report(out, model, tokenizer, shared, prompts, heldout, _told(step, spent, pool, average))
+    last = {**_told(step, spent, pool, average), "final": True}
+    report(out, model, tokenizer, shared, prompts, heldout, last)
+
+
+def _told(step: int, spent: float, pool: Pool, average: dict[str, Tensor]) -> dict[str, Any]:
+    losses = {name: round(float(value), 4) for name, value in average.items()}
+    return {"step": step, "s": round(spent), "drawn": pool.drawn, **losses}
 
 
 def report(
@@ -278,11 +281,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
     parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--steps", type=float, default=math.inf, help="end after so many steps, if that is sooner")
     parser.add_argument("--workers", type=int, default=8 if gpu else 1, help="Chromiums that draw pages")
     parser.add_argument("--batch", type=int, default=256 if gpu else 16, help="pictures a step")
     parser.add_argument(
         "--capacity", type=int, default=60_000 if gpu else 4000, help="pages kept in memory, 250 kB each"
     )
+    parser.add_argument("--heldout", type=int, default=12 if gpu else 4, help="sheets of 16 pages to test on")
     parser.add_argument("--init", default="", help="checkpoint to go on from")
     options = parser.parse_args()
     device = torch.device("cuda" if gpu else "cpu")
@@ -298,24 +303,22 @@ def main() -> None:
     tester = context.Process(target=draw_pages, args=(HELDOUT, test_queue, test_stop), daemon=True)
     for worker in (*workers, tester):
         worker.start()
-    heldout = [take(test_queue, [tester]) for _ in range(12 if device.type == "cuda" else 4)]
-    test_stop.set()
     pool = Pool(options.capacity, device)
-    while pool.size < min(options.capacity, 40 * options.batch):
-        pool.add(take(queue, workers))
 
     def fill() -> None:
         while not stop.is_set():
             pool.add(take(queue, workers))
 
-    threading.Thread(target=fill, daemon=True).start()
-    options.out.mkdir(parents=True, exist_ok=True)
     try:
-        train(pool, options.minutes, options.batch, options.out, heldout, options.init)
+        options.out.mkdir(parents=True, exist_ok=True)
+        heldout = [take(test_queue, [tester]) for _ in range(options.heldout)]
+        test_stop.set()
+        while pool.size < min(options.capacity, 40 * options.batch):
+            pool.add(take(queue, workers))
+        threading.Thread(target=fill, daemon=True).start()
+        train(pool, options.minutes, options.steps, options.batch, options.out, heldout, options.init)
     finally:
-        stop.set()
-        for worker in (*workers, tester):
-            worker.terminate()
+        end([*workers, tester], stop, test_stop)
 
 
 if __name__ == "__main__":
