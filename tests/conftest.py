@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import io
+import signal
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")
+# A shell that starts the tests in the background lets them, and so their children, ignore Ctrl+C; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
