@@ -82,6 +82,21 @@ def test_trainer_and_sampler_agree(tiny: Tiny, picture: Picture, temperature: fl
     assert again["gap"] > 1e-4, "the weights have changed since"
 
 
+def test_trainer_and_sampler_agree_on_what_is_banned(tiny: Tiny, picture: Picture) -> None:
+    """A model that wants nothing but what it must not say: its other words have all of the probability in both."""
+    policy = tiny()
+    weight = policy.model.lm_head.weight
+    policy.model.lm_head = torch.nn.Linear(weight.shape[1], weight.shape[0])
+    with torch.no_grad():
+        policy.model.lm_head.weight.copy_(weight)
+        policy.model.lm_head.bias.zero_()
+        policy.model.lm_head.bias[list(policy.prompts.banned)] = 50.0
+    rows, pngs = sampled(policy, picture, 4)
+    assert not {token for row in rows for token in row.reply} & set(policy.prompts.banned)
+    told = learner_of(policy).reinforce(rows, [1.0, -1.0, 1.0, -1.0], pngs, denominator=40.0, clip=CLIP)
+    assert told["gap"] <= 1e-4 and told["dropped"] == 0 and told["gradient"] > 0
+
+
 def test_no_advantage_no_change(tiny: Tiny, picture: Picture) -> None:
     policy = tiny()
     learner, (rows, pngs) = learner_of(policy), sampled(policy, picture, 4)

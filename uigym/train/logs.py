@@ -33,7 +33,7 @@ class Log:
     ):
         with attribute(StoreError, f"cannot write into the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = (folder / "metrics.jsonl").open("a")
+            self._file = (folder / "metrics.jsonl").open("ab", buffering=0)
         self._wandb = _wandb(folder, config or {}, say) if "wandb" in loggers else None
 
     def write(self, numbers: Mapping[str, Any]) -> None:
@@ -42,20 +42,16 @@ class Log:
         Raises:
             StoreError: The disk is full.
         """
+        line = json.dumps(numbers).encode() + b"\n"
         with attribute(StoreError, f"cannot write {self._file.name}"):
-            self._file.write(json.dumps(numbers) + "\n")
-            self._file.flush()
+            if self._file.write(line) < len(line):
+                raise OSError("the disk is full")
         if self._wandb is not None:
             self._wandb.log({k: v for k, v in numbers.items() if isinstance(v, int | float)})
 
     def close(self) -> None:
-        """Finish the files.
-
-        Raises:
-            StoreError: The disk is full.
-        """
-        with attribute(StoreError, f"cannot write {self._file.name}"):
-            self._file.close()
+        """Finish the files."""
+        self._file.close()
         if self._wandb is not None:
             self._wandb.finish()
 
