@@ -90,12 +90,12 @@ async def reinforce(
         seed: Of the shuffled rewards of the control.
         first: Number of the first update.
     """
-    rng = random.Random(f"shuffle:{seed}")
     number = first
     while batch := [pair for _, pair in zip(range(config.groups_per_step), practice, strict=False)]:
         begun = time.monotonic()
         groups = await play(pool, policy, batch, config.group_size, number)
         played = time.monotonic()
+        rng = random.Random(f"update:{seed}:{number}")  # of its own, so that a resumed run draws the same
         numbers = await asyncio.to_thread(learn, learner, groups, config, rng)
         for group in groups:
             if found := [r.success for f in group if (r := f.episode.verdict)]:
