@@ -16,17 +16,14 @@ from typing import Any
 
 from uigym.errors import HarnessError
 from uigym.evaluate import Evaluation
-from uigym.harness import Split
 from uigym.loop import run_sync
-from uigym.policy.scripted import OraclePolicy
 from uigym.report import Clip, write_report
 from uigym.rollout import Finished, Pool
 from uigym.store import RunStore
 from uigym.testing import check_harness
 from uigym.train.config import RunConfig
-from uigym.train.data import spread_over
 from uigym.train.learner import Rates
-from uigym.train.run import DEMONSTRATION_SEEDS, PER_SEED, Run, about
+from uigym.train.run import Run, about
 
 CONFIG: dict[str, Any] = {
     "harness": "kiosk",
@@ -68,7 +65,7 @@ async def _main(settings: RunConfig, say: Callable[[str], None]) -> Path:
             await _check(run)
         async with run.pool() as pool:
             with clock.phase("demonstrations"):
-                shown = await _demonstrate(run, pool)
+                shown = await run.demonstrate(pool)
             with clock.phase("warm start"):
                 await run.imitate(shown)
                 run.learner.save(settings.out / "warm")
@@ -112,16 +109,6 @@ async def _check(run: Run) -> None:
             f"{run.harness.name} is not sound: " + "; ".join(f"{f.task} {f.check}: {f.detail}" for f in bad[:5])
         )
     run.say(f"{run.harness.name} is sound: {len(report.findings)} findings, all fine")
-
-
-async def _demonstrate(run: Run, pool: Pool) -> list[Finished]:
-    count = run.config.trainer.warm_start.demonstrations
-    first = DEMONSTRATION_SEEDS + 10_000 * (run.config.seed % 10)
-    wanted = spread_over(run.tasks, Split.TRAIN, count, per_seed=PER_SEED, first=first)
-    played = await run.play(pool, OraclePolicy(), wanted, every=100)
-    shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
-    run.say(f"{len(shown)} of {count} demonstrations succeeded")
-    return shown
 
 
 async def _test(run: Run, pool: Pool) -> dict[str, tuple[Evaluation, list[Finished]]]:

@@ -83,15 +83,15 @@ class Run:
 
     # --- phases ---
 
-    async def warm_start(self, pool: Pool) -> float:
-        """Record demonstrations of the oracle and imitate them; returns the final loss, nats a token."""
-        config = self.config.trainer.warm_start
+    async def demonstrate(self, pool: Pool) -> list[Finished]:
+        """Episodes in which the oracle succeeded, on seeds that reinforcement does not use."""
+        count = self.config.trainer.warm_start.demonstrations
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
-        wanted = spread_over(self.tasks, Split.TRAIN, config.demonstrations, per_seed=PER_SEED, first=first)
-        shown = [
-            f for f in await self.play(pool, OraclePolicy(), wanted) if f.episode.verdict and f.episode.verdict.success
-        ]
-        return await self.imitate(shown)
+        wanted = spread_over(self.tasks, Split.TRAIN, count, per_seed=PER_SEED, first=first)
+        played = await self.play(pool, OraclePolicy(), wanted, every=100)
+        shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
+        self.say(f"{len(shown)} of {count} demonstrations succeeded")
+        return shown
 
     async def imitate(self, shown: Sequence[Finished]) -> float:
         """Imitate demonstrations; returns the final loss, nats a token."""
@@ -226,7 +226,7 @@ async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
         resumed = run.resume()
         async with run.pool() as pool:
             if not resumed and config.trainer.warm_start.demonstrations:
-                await run.warm_start(pool)
+                await run.imitate(await run.demonstrate(pool))
                 run.learner.set_rates(Rates(config.trainer.matrix_lr, config.trainer.other_lr))
                 run.save()
             await run.reinforce(pool)

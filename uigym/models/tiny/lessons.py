@@ -82,10 +82,6 @@ def _unique(elements: list[Element], *kinds: str) -> list[Element]:
     return [e for e in elements if e["k"] in kinds and names.get(e["l"].lower(), 0) == 1]
 
 
-def _wrong_ends(rng: random.Random, lesson: Lesson, finished: bool) -> Lesson:
-    return Lesson(lesson.instruction, lesson.past, "<done>") if finished else lesson
-
-
 CLICKABLE = ("button", "tab", "item", "row", "key", "pick", "finish", "placekey")
 
 
@@ -108,7 +104,9 @@ def _row_button(rng: random.Random, seen: list[Element]) -> Lesson | None:
     verb = {"×": "Remove", "+": "Add"}.get(e["l"], e["l"])
     pattern = rng.choice(("{v} {x}.", "{v} {x}", "{v} the row {x}.", "Click {v} for {x}."))
     instruction = pattern.format(v=verb, x=_say(rng, e["g"]))
-    return _wrong_ends(rng, Lesson(instruction, (act(e),) if (over := rng.random() < 0.12) else (), act(e)), over)
+    if rng.random() < 0.12:
+        return Lesson(instruction, (act(e),), "<done>")
+    return Lesson(instruction, (), act(e))
 
 
 def _read(rng: random.Random, seen: list[Element]) -> Lesson | None:
