@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 ALERT, CONFIRM, PROMPT, OPEN, DOWNLOAD, UPLOAD, THREE, LATE = (Click(40, y) for y in range(20, 260, 30))
 LINK, SAVE = Click(120, 108), Click(120, 138)
-ENDLESS, LEAVE, BRIEF = Click(250, 20), Click(250, 50), Click(250, 80)
+ENDLESS, LEAVE, BRIEF, SLOWLY = (Click(250, y) for y in (20, 50, 80, 110))
 
 
 async def note(session: Session) -> str:
@@ -99,6 +99,13 @@ async def test_a_new_tab_is_shown_and_reported(opened: Opener, click: Click, tit
     assert await note(session) == "false"
     with pytest.raises(ActionRefused, match="2 tabs, counted from 0; no tab 2"):
         await session.step(SwitchTab(2))
+
+
+async def test_a_new_tab_is_shown_once_its_document_is_there(opened: Opener) -> None:
+    session, _ = await opened("/beside.html")
+    frame = await session.step(SLOWLY)
+    assert session.url.endswith("/slow/400") and frame.settled
+    assert await session.page.inner_text("h1") == "slow page"
 
 
 async def test_a_tab_that_closes_itself_shows_the_one_before(opened: Opener) -> None:

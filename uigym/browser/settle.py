@@ -98,6 +98,13 @@ class Settler:
                 return verdict
         return False
 
+    async def catch_up(self) -> None:
+        """Learn of a first document that may have come before the events were on; else wait for it when settling."""
+        self._note(self._leaving, self._main)
+        frame = (await self._channel.send("Page.getFrameTree"))["frameTree"]["frame"]
+        if frame["url"].startswith(("http:", "https:")):
+            self._navigated(frame)
+
     async def navigate(self, url: str) -> str:
         """Begin to open a URL; the network's error, or empty."""
         reply = await self._channel.send("Page.navigate", {"url": url})

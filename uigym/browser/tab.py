@@ -33,6 +33,8 @@ class Tab:
             settler.start(settling),
             channel.send("Page.setInterceptFileChooserDialog", {"enabled": True}),  # no picture shows a native dialog
         )
+        if not target["url"]:  # a new window, still without its document
+            await settler.catch_up()
         return cls(page, channel, settler)
 
     async def capture(self) -> bytes:
