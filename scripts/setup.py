@@ -239,7 +239,7 @@ def setup(browser: bool) -> None:
     if browser:
         run(VENV / "bin" / "uigym", "install-browser")
     STAMP.write_text(wanted)
-    say("ready")
+    say("ready; the uigym command is at hand after: . .venv/bin/activate")
 
 
 def main() -> int:

@@ -212,7 +212,7 @@ def no_such_column(item: Any = rows("orders")) -> Verifier:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (failing, "task shop/failing, seed 5: its function raised KeyError: 'tea'"),
+        (failing, r"task shop/failing, seed 5: its function raised KeyError: 'tea' \(.*test_harness.py, line \d+\)"),
         (no_verifier, "shop/no_verifier: its function must return a verifier, not True"),
         (failing_sampler, "seed 5, parameter 'item': KeyError: 'drink'"),
         (nothing_to_draw, "seed 5, parameter 'item': rows.*none of 2 rows fits"),

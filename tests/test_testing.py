@@ -68,8 +68,25 @@ async def test_pay_for_nothing_is_found() -> None:
     add_task(harness, lambda episode: passed("anything"))
     found = wrong(await check_harness(harness, ["odd"], seeds=(0,), slots=2))
     assert "doing nothing passed as a success" in found["noop", "odd"]
-    assert "random clicks and keys passed" in found["random", "odd"]
+    assert found["random", "odd"].startswith("9 of 9 random plays passed as a success")
     assert found["oracle", "odd"] == "nothing shows that it can be solved: write @odd.oracle"
+
+
+async def test_luck_is_no_fault_until_it_is_frequent() -> None:
+    """The first random play succeeds; of the eight that follow, so many."""
+    for more, ok in ((0, True), (2, True), (3, False)):
+        seen = set[str]()
+
+        def lucky(episode: Episode, seen: set[str] = seen, more: int = more) -> Verdict:
+            acted = len(episode.steps) > 1 and episode.policy == "random"
+            seen |= {repr(episode.steps)} if acted else set()
+            return passed("luck") if acted and len(seen) <= 1 + more else Verdict(0.0, False)
+
+        harness = pad()
+        add_task(harness, lucky)
+        report = await check_harness(harness, ["odd"], seeds=(0,), slots=1)
+        finding = next(f for f in report.findings if f.check == "random")
+        assert finding.ok is ok and finding.detail.startswith(f"{1 + more} of 9 random plays passed as a success")
 
 
 async def test_a_verifier_that_is_not_a_function_of_the_episode_is_found() -> None:

@@ -115,6 +115,15 @@ def test_rows_are_dealt_to_minibatches_once_each() -> None:
         assert call["denominator"] == pytest.approx(4 * 2 * STEPS_PER_EPISODE * TOKENS_PER_STEP / 3)
 
 
+def test_every_pass_deals_all_rows_in_another_order() -> None:
+    learner = Recording()
+    config = Algorithm(group_size=2, minibatches=2, passes=3)
+    learn(learner, [[finished("a", 1.0, 9), finished("b", 0.0, 9)]], config, random.Random(0))
+    dealt = [[row.image for row in call["rows"]] for call in learner.calls]
+    assert len(dealt) == 6 and all(sorted(dealt[i] + dealt[i + 1]) == sorted(dealt[0] + dealt[1]) for i in (2, 4))
+    assert len({tuple(part) for part in dealt}) == 6
+
+
 def test_fewer_rows_than_minibatches() -> None:
     learner = Recording()
     learn(learner, [[finished("a", 1.0, 1), finished("b", 0.0, 1)]], Algorithm(minibatches=9), random.Random(0))

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from uigym import Agent
 from uigym.errors import ConfigError, StoreError
-from uigym.train.config import RunConfig
+from uigym.train.config import PolicyConfig, RunConfig
 from uigym.train.run import train
 
 pytestmark = pytest.mark.browser
@@ -56,6 +56,12 @@ def test_a_run_is_begun_gone_on_with_and_used(tmp_path: Path) -> None:
     assert [row["update"] for row in progress["curve"]] == [1, 2] and progress["practice"]["drawn"] == 4
     if rows(tmp_path, "grpo")[1]["groups"]:
         assert not torch.equal(load_file(second / "model.safetensors")["lm_head.weight"], taught)
+
+    kept = (tmp_path / "run.json").read_text()
+    other = config(tmp_path, 3).model_copy(update={"seed": 9, "policy": PolicyConfig(temperature=0.5)})
+    with pytest.raises(ConfigError, match=r"holds a run with policy.temperature 1.0 \(now 0.5\), seed 0 \(now 9\)"):
+        train(other, print)
+    assert (tmp_path / "run.json").read_text() == kept and second.exists()
 
     trial = Agent.from_checkpoint(tmp_path).run_task("kiosk/open_category", episodes=2, max_steps=2, slots=2)
     assert len(trial.episodes) == 2 and 0 <= trial.success_rate <= 1

@@ -6,6 +6,7 @@ import inspect
 import random
 import re
 import string
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -151,7 +152,8 @@ class Task:
         try:
             verifier = self.function(**params)
         except Exception as exc:
-            raise HarnessError(f"task {self.id}, seed {seed}: its function raised {_described(exc)}") from exc
+            where = _line_in(self.function, exc)
+            raise HarnessError(f"task {self.id}, seed {seed}: its function raised {_described(exc)}{where}") from exc
         if not callable(verifier):
             raise HarnessError(f"task {self.id}: its function must return a verifier, not {verifier!r}")
         return Instance(self, seed, params, instruction, verifier)
@@ -272,6 +274,13 @@ class Harness:
 
 def _described(exc: Exception) -> str:
     return f"{type(exc).__name__}: {exc}"
+
+
+def _line_in(function: Callable[..., Any], exc: Exception) -> str:
+    """(file, line 12): where in the file of the function an error arose; empty if it did not."""
+    file = inspect.getsourcefile(function)
+    lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == file]
+    return f" ({file}, line {lines[-1]})" if lines else ""
 
 
 def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:

@@ -15,7 +15,7 @@ def train(
     config: Annotated[Path, typer.Option(help="The run file, YAML.")],
     overrides: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="Change values of the run file: trainer.epochs=5."),
+        typer.Argument(metavar="[KEY=VALUE]...", help="Change values of the run file: trainer.max_updates=20."),
     ] = None,
 ) -> None:
     """Train a policy as a run file says.
@@ -24,7 +24,7 @@ def train(
 
     \b
       uigym train --config examples/kiosk.yaml
-      uigym train --config examples/kiosk.yaml trainer.epochs=5 logger='[jsonl]'
+      uigym train --config examples/kiosk.yaml trainer.max_updates=20 logger='[jsonl]'
 
     What the keys mean: docs/training.md.
     """

@@ -91,7 +91,11 @@ def run(
 def eval_(
     harness: TaskRef,
     checkpoint: Annotated[
-        str, typer.Option(metavar="DIR", help="Folder that training wrote; or tiny, the model that comes with uigym.")
+        str,
+        typer.Option(
+            metavar="DIR",
+            help="Folder that training wrote; tiny, the model that comes with uigym; or noop, random, oracle.",
+        ),
     ],
     split: SplitName = Split.HELDOUT,
     episodes: Annotated[int, typer.Option(min=1, help="In all, spread evenly over the tasks.")] = 100,
@@ -241,8 +245,12 @@ def _print_report(report: Report) -> None:
     console.print(table)
     for finding in report.failed:
         console.print(f"[red]{_place(report, finding)}[/]: {escape(finding.detail)}", soft_wrap=True)
-    verdict = "[green]sound[/]" if report.ok else f"[bold red]{len(report.failed)} things are wrong[/]"
+    verdict = "[green]sound[/]" if report.ok else f"[bold red]{_things(len(report.failed))} wrong[/]"
     console.print(f"{report.harness}: {verdict}\n")
+
+
+def _things(count: int) -> str:
+    return "1 thing is" if count == 1 else f"{count} things are"
 
 
 def _place(report: Report, finding: Finding) -> str:

@@ -69,7 +69,9 @@ class Algorithm(_Section):
     clip: tuple[float, float] = (0.2, 0.28)
     """How far the ratio may fall below and rise above 1."""
     minibatches: int = Field(3, ge=1)
-    """Gradient steps of one update, each on a part of its rows."""
+    """Gradient steps of one pass over an update's rows, each on a part of them."""
+    passes: int = Field(1, ge=1)
+    """Passes over an update's rows: rollouts cost more than learning, and the clip bounds how much may be made of one."""
     normalise: bool = False
     """Divide advantages by the standard deviation of the group."""
     shuffle_rewards: bool = False
@@ -149,7 +151,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as exc:
-        raise ConfigError("\n".join(_explain(error, path, text) for error in exc.errors())) from exc
+        raise ConfigError("\n".join(_explain(error, path, text, overrides) for error in exc.errors())) from exc
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -169,14 +171,27 @@ def _override(values: dict[str, Any], override: str) -> None:
         raise ConfigError(f"cannot read the value of the override {override!r}: {exc}") from exc
 
 
-def _explain(error: Any, path: Path, text: str) -> str:
+def _explain(error: Any, path: Path, text: str, overrides: Sequence[str]) -> str:
     keys = [str(part) for part in error["loc"] if isinstance(part, str)]
+    dotted = ".".join(keys)
+    given_by = [o for o in overrides if o.partition("=")[0] == dotted]
     line = _line(keys, text)
-    where = f"{path}, line {line}" if line else str(path)
+    where = f"the override {given_by[-1]!r}" if given_by else f"{path}, line {line}" if line else str(path)
     if error["type"] == "extra_forbidden":
-        return f"{where}: no key {'.'.join(keys)!r}. {did_you_mean(keys[-1], _known(keys[:-1]))}"
+        elsewhere = [key for key in _every() if key.rpartition(".")[2] == keys[-1]]
+        hint = f'Did you mean "{elsewhere[0]}"?' if elsewhere else did_you_mean(keys[-1], _known(keys[:-1]))
+        return f"{where}: no key {dotted!r}. {hint}"
     given = "" if error["type"] == "missing" else f", not {error['input']!r}"
-    return f"{where}: {'.'.join(keys)}: {error['msg'].lower()}{given}"
+    return f"{where}: {dotted}: {error['msg'].lower()}{given}"
+
+
+def _every(model: Any = RunConfig, prefix: str = "") -> list[str]:
+    """All dotted keys."""
+    found = []
+    for name, field in model.model_fields.items():
+        inner = getattr(field.annotation, "model_fields", None)
+        found += _every(field.annotation, f"{prefix}{name}.") if inner else [prefix + name]
+    return found
 
 
 def _known(keys: Sequence[str]) -> list[str]:

@@ -142,12 +142,13 @@ def learn(
     if not rows:
         return {}
     denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP / config.minibatches
-    order = rng.sample(range(len(rows)), len(rows))
     told: list[dict[str, float]] = []
-    for part in range(min(config.minibatches, len(rows))):
-        chosen = order[part :: config.minibatches]
-        some = [rows[i] for i in chosen], [advantages[i] for i in chosen]
-        told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=config.clip))
+    for _ in range(config.passes):
+        order = rng.sample(range(len(rows)), len(rows))
+        for part in range(min(config.minibatches, len(rows))):
+            chosen = order[part :: config.minibatches]
+            some = [rows[i] for i in chosen], [advantages[i] for i in chosen]
+            told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=config.clip))
     # The gap between sampler and trainer is only theirs before the first step has changed the weights.
     means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
     return {**means, "gap": told[0]["gap"]}

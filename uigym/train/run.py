@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from uigym import registry
+from uigym.errors import ConfigError, attribute
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
@@ -31,6 +32,8 @@ from uigym.train.imitate import demonstration_rows, imitate
 from uigym.train.learner import Learner, Rates
 from uigym.train.logs import Log
 
+SILENT = 5
+"""Updates without a group that teaches, after which a line says what to do."""
 PACKAGES = ("uigym", "torch", "transformers", "playwright", "numpy")
 DEMONSTRATION_SEEDS = 900_000
 """Seeds of the training split from here on are for demonstrations, those below for reinforcement."""
@@ -180,6 +183,10 @@ class Run:
             f"update {update.number}: reward {update.reward:.2f}, success {update.success:.0%}, {update.groups} groups taught, "
             f"{rate:.1f} steps/s, learned in {update.learn_s:.1f} s"
         )
+        if len(self.curve) % SILENT == 0 and not any(row["groups"] for row in self.curve[-SILENT:]):
+            fails = update.success < 0.5
+            advice = "train longer on demonstrations, or begin with easier tasks" if fails else "take harder tasks"
+            self.say(f"{SILENT} updates taught nothing: all groups {'fail' if fails else 'succeed'}; {advice}")
 
     # --- checkpoints ---
 
@@ -220,6 +227,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
 
 
 async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
+    refuse_another_run(config)
     run = Run.begin(config, say)
     (config.out / "run.json").write_text(json.dumps({"config": config.model_dump(mode="json"), **about()}, indent=2))
     try:
@@ -239,6 +247,39 @@ async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
         return folder
     finally:
         run.log.close()
+
+
+MAY_CHANGE = (
+    "out", "logger", "data.val_episodes", "trainer.max_updates", "trainer.max_seconds", "trainer.save_every",
+    "trainer.threads", "inference.slots",
+)  # fmt: skip
+"""Keys of a run file with another value of which a run is still the same run."""
+
+
+def refuse_another_run(config: RunConfig) -> None:
+    """Do nothing if the folder of the results has no checkpoint, or those of this very run.
+
+    Raises:
+        ConfigError: It has checkpoints of a run with other settings; the text names them.
+    """
+    record = config.out / "run.json"
+    if checkpoint.latest(config.out) is None or not record.is_file():
+        return
+    with attribute(ConfigError, f"cannot read {record}"):
+        before = _flat(json.loads(record.read_text())["config"])
+    now = _flat(config.model_dump(mode="json"))
+    differ = [k for k in sorted(before.keys() | now.keys()) if before.get(k) != now.get(k) and k not in MAY_CHANGE]
+    if differ:
+        told = ", ".join(f"{key} {before.get(key)!r} (now {now.get(key)!r})" for key in differ)
+        raise ConfigError(f"{config.out} holds a run with {told}. Name another folder: out=DIR")
+
+
+def _flat(section: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Values by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in section.items():
+        found.update(_flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value})
+    return found
 
 
 def about() -> dict[str, Any]:
