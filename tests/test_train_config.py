@@ -134,8 +134,14 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ("harness.slots=5", "cannot set harness.slots: harness is 'kiosk', which has no keys"),
         ("seed=[1", "cannot read the value of the override 'seed=\\[1'"),
         ("trainer.epoch=5", "no key 'trainer.epoch'. Did you mean \"epochs\"\\?"),
-        ("trainer.clip=5", "the override 'trainer.clip=5': no key 'trainer.clip'. Did you mean \"trainer.algorithm.clip\""),
-        ("trainer.epochs=five", "the override 'trainer.epochs=five': trainer.epochs: input should be a valid integer.*, not 'five'"),
+        (
+            "trainer.clip=5",
+            "the override 'trainer.clip=5': no key 'trainer.clip'. Did you mean \"trainer.algorithm.clip\"",
+        ),
+        (
+            "trainer.epochs=five",
+            "the override 'trainer.epochs=five': trainer.epochs: input should be a valid integer.*, not 'five'",
+        ),
         ("trainer..epochs=5", "no key 'trainer.'"),
     ],
 )

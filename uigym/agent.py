@@ -1,4 +1,4 @@
-"""A policy put to work: `Agent.from_checkpoint(DIR).run_task("kiosk/order_one")`."""
+"""A policy put to work: `Agent.from_checkpoint(DIR).run_task("kiosk/order")`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uigym.loop import run_sync
 from uigym.policy import EpisodePolicy, Policy
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy
 from uigym.rollout import Pool, Request
-from uigym.store import RunStore
+from uigym.store import RunStore, checkpoints
 from uigym.types import Episode
 
 TINY = "tiny"
@@ -112,7 +112,7 @@ class Agent:
             ProductError, BrowserError, PolicyError: The machinery cannot be started, or fails too often.
 
         Example:
-            >>> trial = Agent.from_checkpoint("oracle").run_task("kiosk/order_one", episodes=4)  # doctest: +SKIP
+            >>> trial = Agent.from_checkpoint("oracle").run_task("kiosk/order", episodes=4)  # doctest: +SKIP
             >>> trial.success_rate, len(trial.episodes)  # doctest: +SKIP
             (1.0, 4)
         """
@@ -182,8 +182,7 @@ def newest_checkpoint(folder: Path) -> Path:
     """The newest checkpoint of a run folder; the folder itself if it is a checkpoint, or has none."""
     if (folder / "config.json").is_file():
         return folder
-    found = [path.parent for path in folder.glob("checkpoint-*/config.json")]
-    return max(found, key=lambda path: path.stat().st_mtime, default=folder)
+    return next(reversed(checkpoints(folder)), folder)
 
 
 def _model(checkpoint: str, greedy: bool) -> Policy:

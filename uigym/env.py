@@ -340,7 +340,7 @@ class Env:
         try:
             after = await self._slot.read_state()
             url = self.session.url
-            await self._slot.check(answers=not all(step.settled for step in draft.steps))
+            await self._slot.check()
             answer = action.text if isinstance(action, Answer) else None
             unjudged = draft.episode(stop, answer=answer, url=url, after=after)
             verdict = judge(self.instance.verifier, unjudged)
@@ -371,8 +371,18 @@ def _sound(action: Any) -> Action:
         if isinstance(sound, Answer) and not isinstance(sound.text, str):
             raise TypeError(f"an answer is text, not {sound.text!r}")
         return sound
-    except (TypeError, ValueError) as exc:
-        return Invalid(repr(action)[:500], f"expected one of uigym.types' actions, got {action!r:.200}: {exc}")
+    except Exception as exc:  # whatever a policy's own objects raise
+        seen = _shown(action)
+        return Invalid(
+            seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}: {type(exc).__name__}: {exc}"
+        )
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception as exc:
+        return f"a {type(value).__name__} whose repr raises {type(exc).__name__}"
 
 
 def _plain(instance: Instance) -> dict[str, Any]:

@@ -16,6 +16,7 @@ uigym raises ordinary exceptions; `attribute` turns them into the error of the b
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -79,10 +80,26 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def attribute(error: type[UIGymError], doing: str) -> Iterator[None]:
-    """Turn whatever escapes into `error`, saying what was being done; uigym's own errors pass as they are."""
+    """Turn whatever escapes into `error`, saying what was being done; uigym's own errors pass as they are.
+
+    Code of others may also call `sys.exit`, or raise a cancellation that nobody asked for: neither may end a run.
+    """
     try:
         yield
     except UIGymError:
         raise
-    except Exception as exc:
+    except asyncio.CancelledError as exc:
+        if is_being_cancelled():
+            raise
+        raise error(f"{doing}: was cancelled, but not by uigym") from exc
+    except (Exception, SystemExit) as exc:
         raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
+
+
+def is_being_cancelled() -> bool:
+    """Whether the running task has been asked to end, so that a cancellation is to be obeyed."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs in this thread
+        return False
+    return task is not None and task.cancelling() > 0

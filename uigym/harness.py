@@ -141,7 +141,7 @@ class Task:
                 params[name] = sampler.draw(rng, state, params)
             except HarnessError as exc:
                 raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
-            except Exception as exc:
+            except (Exception, SystemExit) as exc:
                 raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {_described(exc)}") from exc
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
         wording = rng.choice(spoken)
@@ -151,7 +151,7 @@ class Task:
             raise HarnessError(f"task {self.id}: cannot say {wording!r} with {params}: {_described(exc)}") from exc
         try:
             verifier = self.function(**params)
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             where = _line_in(self.function, exc)
             raise HarnessError(f"task {self.id}, seed {seed}: its function raised {_described(exc)}{where}") from exc
         if not callable(verifier):
@@ -187,6 +187,7 @@ class Harness:
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if not _NAME.fullmatch(self.name):
             raise HarnessError(f"a harness's name must be lower-case letters, digits, - and _, not {self.name!r}")
         ways = [way for way, value in (("start", self.start), ("asgi", self.asgi), ("url", self.url)) if value]
@@ -204,9 +205,25 @@ class Harness:
                 raise HarnessError(
                     f"harness {self.name}: {action!r} cannot be granted; expected some of {[a.__name__ for a in GRANTED]}"
                 )
-        width, height = self.viewport
-        if not (1 <= width <= 10_000 and 1 <= height <= 10_000):
-            raise HarnessError(f"harness {self.name}: the viewport {self.viewport} is not a size in CSS px")
+
+    def _check_kinds(self) -> None:
+        """What Python does not check, at the line where it was written."""
+        size = self.viewport
+        wrong = [
+            ("name", self.name, "text", isinstance(self.name, str)),
+            ("start", self.start, "a command as text", isinstance(self.start, str)),
+            ("url", self.url, "an address as text", isinstance(self.url, str)),
+            ("ready", self.ready, 'a path such as "/healthz"', _is_path(self.ready)),
+            ("home", self.home, 'a path such as "/"', _is_path(self.home)),
+            ("ready_timeout_s", self.ready_timeout_s, "seconds", _is_between(self.ready_timeout_s, 1e-3, 86_400)),
+            ("grants", self.grants, "a tuple of actions", isinstance(self.grants, tuple | list)),
+            ("looks", self.looks, "Looks by part", _are_looks(self.looks)),
+            ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
+             and all(type(side) is int and 1 <= side <= 10_000 for side in size)),
+        ]  # fmt: skip
+        for field_, value, expected, good in wrong:
+            if not good:
+                raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
 
     def task(
         self,
@@ -231,8 +248,10 @@ class Harness:
             where = f"task {name!r} of harness {self.name!r}"
             if name in self.tasks:
                 raise HarnessError(f"{where} is defined twice")
-            if not wordings or max_steps < 1:
-                raise HarnessError(f"{where}: needs at least one wording and max_steps >= 1")
+            if not wordings or type(max_steps) is not int or max_steps < 1:
+                raise HarnessError(f"{where}: needs at least one wording and a whole max_steps >= 1, not {max_steps!r}")
+            if isinstance(tags, str) or isinstance(heldout_wordings, str):
+                raise HarnessError(f"{where}: tags and heldout_wordings are several texts, such as ('short',)")
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
@@ -272,11 +291,23 @@ class Harness:
         }
 
 
-def _described(exc: Exception) -> str:
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("/")
+
+
+def _is_between(value: object, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _are_looks(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(part, Looks) for part in value.values())
+
+
+def _described(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {exc}"
 
 
-def _line_in(function: Callable[..., Any], exc: Exception) -> str:
+def _line_in(function: Callable[..., Any], exc: BaseException) -> str:
     """(file, line 12): where in the file of the function an error arose; empty if it did not."""
     file = inspect.getsourcefile(function)
     lines = [frame.lineno for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == file]

@@ -69,7 +69,7 @@ async def record(
     """
     if not wanted:
         raise ConfigError(f"nothing to record: no task of {harness.name} that is meant has an oracle")
-    there = store.done()
+    there = store.demonstrations()
     recording = Recording(left_out=Counter())
     todo = [request for request in wanted if request.id(harness.name) not in there]
     if skipped := len(wanted) - len(todo):

@@ -376,18 +376,21 @@ class _Attempt:
     async def _decide(self, policy: Policy, observation: Observation) -> Decision:
         limit, began = self.job.pool.limits.act_s, time.monotonic()
         try:
-            async with asyncio.timeout(limit) as thinking:
-                chosen: Action | Decision = await policy.act(observation, self.env.history)
-        except UIGymError:
-            raise
-        except Exception as exc:
-            name = f"{policy_name(policy)}.act"
-            if thinking.expired():
-                raise PolicyError(f"{name} gave no decision within {limit:g} s") from exc
-            raise PolicyError(f"{name} raised {type(exc).__name__}: {exc}") from exc
+            async with asyncio.timeout(limit):
+                with attribute(PolicyError, f"{policy_name(policy)}.act"):
+                    chosen: Action | Decision = await policy.act(observation, self.env.history)
+        except TimeoutError as exc:
+            raise PolicyError(f"{policy_name(policy)}.act gave no decision within {limit:g} s") from exc
+        except UIGymError as exc:
+            if type(exc) in CAUSES:
+                raise
+            raise PolicyError(f"{policy_name(policy)}.act raised {type(exc).__name__}: {exc}") from exc
         finally:
             self.thought_s += time.monotonic() - began
-        return chosen if isinstance(chosen, Decision) else Decision(chosen)
+        decision = chosen if isinstance(chosen, Decision) else Decision(chosen)
+        if not isinstance(decision.text, str):
+            raise PolicyError(f"{policy_name(policy)}.act: a decision's text is text, not {decision.text!r:.200}")
+        return decision
 
 
 async def rollout(

@@ -9,12 +9,11 @@ import time
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
 from uigym.browser import Browser, Frame, Session
-from uigym.errors import BrowserError, ProductError, UIGymError
+from uigym.errors import BrowserError, ProductError, UIGymError, is_being_cancelled
 from uigym.harness import Harness
 from uigym.product import Product
 from uigym.types import State
@@ -80,6 +79,9 @@ class Slot:
         self._session: Session | None = None
         self._retiring: asyncio.Task[None] | None = None
         self._restless = False
+        self._client = httpx.AsyncClient(
+            trust_env=False, verify=False, timeout=ANSWER_S, limits=httpx.Limits(max_keepalive_connections=0)
+        )
 
     @property
     def session(self) -> Session:
@@ -155,25 +157,33 @@ class Slot:
         doing = f"reading the state of {self.harness.name}"
         return await within(self.limits.reset_s, ProductError, doing, self.product.read_state())
 
-    async def check(self, *, answers: bool = False) -> None:
-        """Make sure that what the episode ran on is still there.
-
-        Args:
-            answers: Ask it for a page, too: a product that hangs still listens.
+    async def check(self) -> None:
+        """Make sure that what the episode ran on is still there, and was to its end.
 
         Raises:
-            ProductError: The product no longer listens, or does not answer.
+            ProductError: The product no longer listens, does not answer, or shows an error of its own.
+            BrowserError: The page is gone, or does not answer.
         """
-        if self._product is None:
-            return
-        base_url = self._product.base_url
-        if not await _listens(base_url):
-            raise ProductError(f"{self.harness.name} no longer listens at {base_url}")
-        if answers:
-            async with httpx.AsyncClient(trust_env=False, verify=False, timeout=ANSWER_S) as client:
-                doing = f"{self.harness.name} hangs: asking it for {self.harness.ready}"
-                asking = client.get(base_url + self.harness.ready)
-                await within(ANSWER_S, ProductError, doing, asking)
+        if self._product is not None:
+            await self._check_product(self._product.base_url)
+        if self._session is not None:
+            step_s = self.limits.step_s
+            page = await within(step_s + GRACE_S, BrowserError, "asking the page", self._session.standing(step_s))
+            if page.url.startswith("chrome-error:"):
+                raise ProductError(f"{self.harness.name} broke off: the page that it was asked for did not come")
+            if page.status >= 500:
+                raise ProductError(f"{self.harness.name} answered {page.url} with HTTP status {page.status}")
+
+    async def _check_product(self, base_url: str) -> None:
+        """A product that hangs still listens, so it is asked for a page."""
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await self._client.get(base_url + self.harness.ready)
+        except httpx.ConnectError as exc:
+            raise ProductError(f"{self.harness.name} no longer listens at {base_url}") from exc
+        except (httpx.HTTPError, TimeoutError) as exc:
+            asked = f"asking it for {self.harness.ready}: {type(exc).__name__} {exc}"
+            raise ProductError(f"{self.harness.name} hangs or broke off; {asked}") from exc
 
     async def broken(self) -> UIGymError | None:
         """The error of whatever is gone; None if all is there, or nothing was started."""
@@ -181,8 +191,6 @@ class Slot:
             if self._product is not None:
                 await self.read_state()
             await self.check()
-            if self._session is not None:
-                await self._session.look()
         except (ProductError, BrowserError) as exc:
             return exc
         return None
@@ -216,6 +224,7 @@ class Slot:
                 await self._stop_product()
             finally:
                 await self._close_browser()
+                await self._client.aclose()
 
     async def _open_session(self) -> None:
         browser = self._given_browser or self._own_browser
@@ -345,7 +354,11 @@ async def within(seconds: float, error: type[UIGymError], doing: str, work: Awai
         raise
     except TimeoutError as exc:
         raise error(f"{doing}: not finished within {seconds:g} s") from exc
-    except Exception as exc:
+    except asyncio.CancelledError as exc:
+        if is_being_cancelled():
+            raise
+        raise error(f"{doing}: was cancelled, but not by uigym") from exc
+    except (Exception, SystemExit) as exc:
         raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
 
 
@@ -357,16 +370,3 @@ async def _close_session(session: Session, before: asyncio.Task[None] | None) ->
             await session.close()
     except Exception as exc:  # it goes with its browser
         _log.debug("a session did not close: %s", exc)
-
-
-async def _listens(base_url: str) -> bool:
-    address = urlsplit(base_url)
-    try:
-        async with asyncio.timeout(_CLOSE_S):
-            _, writer = await asyncio.open_connection(
-                address.hostname, address.port or {"https": 443}.get(address.scheme, 80)
-            )
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True

@@ -14,6 +14,7 @@ manifest, a line that is cut off, a temporary file.
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 import json
 import os
@@ -39,6 +40,7 @@ from uigym.types import (
     state_to_json,
 )
 
+_ELSEWHERE = "Choose a folder that can be written: --out DIR."
 SCHEMA = 1
 """Version of the layout and the records; a reader refuses a newer one."""
 
@@ -113,7 +115,11 @@ class RunStore:
 
     def done(self) -> set[str]:
         """Ids of the episodes that need not be run again: those with a verdict, good or bad."""
-        return {record["id"] for record in self.manifests() if record["verdict"] is not None}
+        return {record["id"] for record in self.manifests() if record.get("verdict") is not None}
+
+    def demonstrations(self) -> set[str]:
+        """Ids of the episodes that succeeded."""
+        return {record["id"] for record in self.manifests() if (record.get("verdict") or {}).get("success")}
 
     def episodes(self) -> Iterator[Episode]:
         """Every complete episode, by id, equal to what was written.
@@ -171,6 +177,13 @@ class RunStore:
         if Path(episode_id).name != episode_id or episode_id in ("", ".", ".."):
             raise StoreError(f"the episode id {episode_id!r} cannot be the name of a folder")
         return self.directory / "episodes" / episode_id
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """The complete checkpoints of a training run's folder, oldest first; they are named checkpoint-N."""
+    found = [p for p in run.glob("checkpoint-*") if (p / "progress.json").is_file()]
+    numbers = {int(n): p for p in found if (n := p.name.removeprefix("checkpoint-")).isdecimal()}
+    return [numbers[n] for n in sorted(numbers)]
 
 
 class EpisodeWriter:
@@ -317,10 +330,9 @@ def _writing(path: Path, undo: Callable[[], None] = lambda: None) -> Iterator[No
     except OSError as exc:
         with suppress(OSError):  # the first error is the one to tell
             undo()
-        raise StoreError(
-            f"cannot write {path}: {exc.strerror or exc}. Episodes written before this are safe; "
-            "make room or choose another folder, then resume the run."
-        ) from exc
+        full = exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        advice = "Episodes written before this are safe; make room, then resume the run." if full else _ELSEWHERE
+        raise StoreError(f"cannot write {path}: {exc.strerror or exc}. {advice}") from exc
 
 
 @contextmanager
@@ -343,6 +355,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _check_schema(record: Mapping[str, Any], path: Path) -> None:
     schema = record.get("schema")
+    if "config" in record:
+        raise StoreError(f"{path.parent} holds a training run. Choose another folder.")
     if schema != SCHEMA:
         raise StoreError(
             f"{path} has schema {schema!r}, this version reads {SCHEMA}. Update uigym, or choose another folder."

@@ -340,6 +340,20 @@ class Part:
     reason: str = ""
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        _need(self, "name", str)
+        _need(self, "score", float, int)
+        _need(self, "reason", str)
+        _need(self, "weight", float, int)
+
+
+def _need(record: Any, field_: str, *kinds: type) -> None:
+    """Stored records are JSON: a field of another kind would be lost, or come back as something else."""
+    value = getattr(record, field_)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{type(record).__name__}: {field_} must be {expected}, not {value!r:.200}")
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -356,6 +370,13 @@ class Verdict:
     """Changes that the task did not ask for, by table and key."""
 
     def __post_init__(self) -> None:
+        _need(self, "score", float, int)
+        _need(self, "success", bool)
+        _need(self, "parts", tuple)
+        _need(self, "reason", str)
+        _need(self, "side_effects", tuple)
+        if not all(isinstance(p, Part) for p in self.parts) or not all(isinstance(e, str) for e in self.side_effects):
+            raise TypeError(f"a verdict has a tuple of Parts and a tuple of texts, not {self.parts!r:.200}")
         if not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
             raise ValueError(f"a verdict's score must be in [0, 1], not {self.score!r}")
         if self.success and self.score < 1.0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from uigym.errors import VerifierError
+from uigym.errors import VerifierError, attribute
 from uigym.types import Episode, Part, Verdict
 
 
@@ -116,18 +116,14 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     Raises:
         VerifierError: The verifier raised, or returned something that is no verdict.
     """
-    try:
+    whose = f"the verifier of {episode.harness}/{episode.task}"
+    seen = episode.before.digest(), episode.after.digest()
+    with attribute(VerifierError, f"{whose} raised"):
         verdict = verifier(episode)
-    except VerifierError:
-        raise
-    except Exception as exc:
-        raise VerifierError(
-            f"the verifier of {episode.harness}/{episode.task} raised {type(exc).__name__}: {exc}"
-        ) from exc
-    if not isinstance(verdict, Verdict):
-        raise VerifierError(
-            f"the verifier of {episode.harness}/{episode.task} returned {verdict!r}, expected a Verdict"
-        )
+        if not isinstance(verdict, Verdict):
+            raise VerifierError(f"{whose} returned {verdict!r:.500}, expected a Verdict")
+    if (episode.before.digest(), episode.after.digest()) != seen:
+        raise VerifierError(f"{whose} changed the states that it was given; it must only read them")
     return verdict
 
 

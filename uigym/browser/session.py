@@ -40,6 +40,16 @@ class Frame:
     """What happened beside the page."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a page stands."""
+
+    url: str
+    """Address of the document; chrome-error: where there is none."""
+    status: int
+    """HTTP status of the document's answer; 0 where it is not known."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A context that no episode has used yet, with one empty page."""
@@ -74,6 +84,7 @@ class Session:
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
         self._png = b""
         self._failure = ""
+        self._status = 0
         self._watch(prepared.tab)
         prepared.context.on("page", self._on_page)
 
@@ -139,6 +150,17 @@ class Session:
                 return Frame(self._png, True, self._beside.take())
             return await self._until_stopped(self._see())
 
+    async def standing(self, timeout_s: float = 10.0) -> Standing:
+        """Whether the page is still there and answers, and what the product had answered for it.
+
+        Raises:
+            BrowserError: The page crashed, or did not answer in time.
+        """
+        async with self._deadline(timeout_s, "asking the page whether it is there"):
+            if self._beside.dialog is None:  # which would stop the page
+                await self._until_stopped(self._ask_status())
+            return Standing(self.url, self._status)
+
     async def close(self) -> None:
         """End the context with all its pages, storage and downloads. Harmless when called twice."""
         self.when_closed()
@@ -160,9 +182,16 @@ class Session:
         if error:
             raise ProductError(f"{url} could not be opened: {error}")
         frame = await self._see()
+        await self._ask_status()
+        if self._status >= 400:
+            raise ProductError(f"{url} answered with HTTP status {self._status}; expected a page to begin on")
         if frame.settled:  # Chromium refuses it while a page loads
             await self._shown.channel.send("Page.resetNavigationHistory", {})  # no way back to the empty page before
         return frame
+
+    async def _ask_status(self) -> Frame:
+        self._status = await self._shown.settler.status()
+        return Frame(self._png, True)
 
     async def _act(self, action: Action) -> Frame:
         match action:

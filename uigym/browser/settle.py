@@ -17,6 +17,7 @@ WORLD = "uigym"
 """Name of the JavaScript world that settle.js runs in; a page cannot see it."""
 
 _HISTORY = "history"
+_STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
 
 
 @cache
@@ -104,6 +105,20 @@ class Settler:
         frame = (await self._channel.send("Page.getFrameTree"))["frameTree"]["frame"]
         if frame["url"].startswith(("http:", "https:")):
             self._navigated(frame)
+
+    async def status(self) -> int:
+        """HTTP status of the document that is shown; 0 if it is not known. Waits for the page to answer."""
+        world = self._worlds.get(self._main)
+        place = {} if world is None else {"contextId": world}
+        try:
+            reply = await self._channel.send(
+                "Runtime.evaluate", {"expression": _STATUS, "returnByValue": True, **place}
+            )
+        except WireGone:
+            raise
+        except WireError:
+            return 0  # the document went away; another one comes
+        return int(reply["result"].get("value") or 0)
 
     async def navigate(self, url: str) -> str:
         """Begin to open a URL; the network's error, or empty."""

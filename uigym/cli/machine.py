@@ -32,7 +32,7 @@ def _benches() -> None:
 @benches.command("env")
 def bench_env(
     harness: Annotated[str, typer.Argument(metavar="[HARNESS]", help="The product to measure with.")] = "kiosk",
-    seconds: Annotated[float, typer.Option(min=1, help="Of stepping, both sides together.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=1, max=86_400, help="Of stepping, both sides together.")] = 30.0,
     slots: Slots = 8,
     browsers: Annotated[
         int | None, typer.Option(min=1, help="Chromium processes; without it one for every four slots.")

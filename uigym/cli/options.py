@@ -10,14 +10,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from uigym import registry
-from uigym.errors import ConfigError
+from uigym.errors import ConfigError, HarnessError
 from uigym.harness import SPLIT_SIZE, Harness, Split, Task
 
 HarnessRef: TypeAlias = Annotated[
     str, typer.Argument(metavar="HARNESS", help="Id (kiosk), file (./crm.py) or file:name (./crm.py:crm).")
 ]
 TaskRef: TypeAlias = Annotated[
-    str, typer.Argument(metavar="HARNESS[/TASK]", help="A harness, or one of its tasks: kiosk/order_one.")
+    str, typer.Argument(metavar="HARNESS[/TASK]", help="A harness, or one of its tasks: kiosk/order.")
 ]
 Seeds: TypeAlias = Annotated[str, typer.Option(metavar="A:B", help="Seeds A to B-1 of the split; or one seed: 7.")]
 SplitName: TypeAlias = Annotated[Split, typer.Option(help="Which set of seeds, wordings and looks.")]
@@ -64,4 +64,6 @@ def find_tasks(ref: str) -> tuple[Harness, Sequence[Task]]:
     else:
         head, name = ref, None
     harness = registry.load(head)
+    if not harness.tasks:
+        raise HarnessError(f"{head} defines no task; add one with @{harness.name}.task(...)")
     return harness, [harness.find_task(name)] if name else list(harness.tasks.values())

@@ -16,7 +16,8 @@ from uigym.cli.options import AsJson, KeepIn, OutFolder, Seeds, Slots, SplitName
 from uigym.cli.terminal import FAILED, Shown, out, print_json, progress, say
 from uigym.errors import ConfigError
 from uigym.evaluate import Evaluation, Score
-from uigym.harness import Harness, Split
+from uigym.harness import SPLIT_SIZE, Harness, Split
+from uigym.policy import policy_name
 from uigym.record import Recording, record, requests, solvable
 from uigym.rollout import Request
 from uigym.store import RunStore
@@ -38,7 +39,7 @@ def check(
     \b
       uigym check kiosk desk
       uigym check ./crm.py --seeds 0:5
-      uigym check kiosk/order_one
+      uigym check kiosk/order
     """
     reports = []
     for ref in harnesses:
@@ -75,16 +76,20 @@ def run(
     """Let a policy play, and say how well it did.
 
     \b
-      uigym run kiosk/order_one --policy oracle --seeds 0:3
+      uigym run kiosk/order --policy oracle --seeds 0:3
       uigym run desk --policy random --out runs/random
       uigym run ./crm.py --policy runs/quickstart --split heldout
     """
     found, tasks = find_tasks(harness)
     wanted = requests(tasks, parse_seeds(seeds, split))
-    store, earlier = _open(folder, resume)
+    agent = Agent.from_checkpoint(policy)
+    store, stored = _open(folder, resume)
+    ids = {request.id(found.name) for request in wanted}
+    earlier = [episode for episode in stored if episode.id in ids]
+    _same_policy(earlier, policy_name(agent.policy), folder)
     done = {episode.id for episode in earlier}
     todo = [request for request in wanted if request.id(found.name) not in done]
-    trial = _play(Agent.from_checkpoint(policy), found, todo, Plan(slots=slots), store) if todo else None
+    trial = _play(agent, found, todo, Plan(slots=slots), store) if todo else None
     _finish(found, [*earlier, *(trial.episodes if trial else ())], folder, as_json)
 
 
@@ -98,7 +103,7 @@ def eval_(
         ),
     ],
     split: SplitName = Split.HELDOUT,
-    episodes: Annotated[int, typer.Option(min=1, help="In all, spread evenly over the tasks.")] = 100,
+    episodes: Annotated[int, typer.Option(min=1, max=SPLIT_SIZE, help="In all, spread evenly over the tasks.")] = 100,
     greedy: Annotated[
         bool, typer.Option(help="Always the likeliest action, instead of drawing as in training.")
     ] = False,
@@ -112,7 +117,7 @@ def eval_(
 
     \b
       uigym eval kiosk --checkpoint runs/quickstart --split heldout --episodes 300
-      uigym eval kiosk/order_one --checkpoint tiny --greedy --json
+      uigym eval kiosk/order --checkpoint tiny --greedy --json
     """
     found, tasks = find_tasks(harness)
     plan = Plan(episodes=episodes, split=split, slots=slots)
@@ -185,6 +190,16 @@ def _open(folder: Path | None, resume: bool) -> tuple[RunStore | None, list[Epis
             f"{folder} already holds a run of {len(done)} episodes. Add --resume, or name another folder."
         )
     return store, [store.episode(name) for name in sorted(done)]
+
+
+def _same_policy(episodes: Sequence[Episode], policy: str, folder: Path | None) -> None:
+    """Refuse to sum up what different policies did.
+
+    Raises:
+        ConfigError: Another policy played some of the episodes.
+    """
+    if others := sorted({episode.policy for episode in episodes} - {policy}):
+        raise ConfigError(f"{folder} holds episodes of {', '.join(others)}, not of {policy}. Name another folder.")
 
 
 def _play(agent: Agent, harness: Harness, todo: Sequence[Request], plan: Plan, store: RunStore | None) -> Trial:

@@ -101,10 +101,12 @@ class Interrupts:
 
     The first is left to Python's own handler (a cancelled task under asyncio, else KeyboardInterrupt); a thread that
     hears of signals through the wakeup descriptor says so, and acts on the second however busy this process is.
-    SIGTERM counts as Ctrl+C.
+    SIGTERM counts as Ctrl+C, also where a shell has started this in the background and had SIGINT ignored.
     """
 
     def __enter__(self) -> Interrupts:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
         self._old_wakeup = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)

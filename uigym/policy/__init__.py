@@ -40,5 +40,8 @@ class EpisodePolicy(Protocol):
 
 def policy_name(policy: object) -> str:
     """What to call a policy in records: its `name`, else the name of its class."""
-    name = getattr(policy, "name", "")
+    try:
+        name = getattr(policy, "name", "")
+    except Exception:  # a property of somebody's own: a name is not worth an episode
+        name = ""
     return name if isinstance(name, str) and name else type(policy).__name__

@@ -132,9 +132,14 @@ class Script:
         if not inspect.iscoroutine(result):
             raise HarnessError("an oracle must be an async function: async def _(page, ...)")
         self._coroutine = result
-        return await result
+        try:
+            return await result
+        except SystemExit as exc:  # would end the event loop
+            raise HarnessError(f"sys.exit({exc.code!r}) was called") from exc
 
     def _end(self, task: asyncio.Task[str | None]) -> Action:
+        if task.cancelled():
+            raise HarnessError(f"{self._where(None)} was cancelled, but not by uigym")
         error = task.exception()
         if error is not None:
             said = f"{type(error).__name__}: {error}"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from uigym.errors import HarnessError, ProductError, attribute
+from uigym.errors import HarnessError, ProductError, attribute, is_being_cancelled
 from uigym.harness import Harness
 from uigym.product.calls import finished
 from uigym.product.launch import Launched, launch, quoted
 from uigym.product.scratch import Scratch
-from uigym.types import State
+from uigym.product.state import Sqlite
+from uigym.types import State, state_from_json, state_to_json
 
 
 class Product:
@@ -83,6 +85,9 @@ class Product:
             raise ProductError(f"{self.harness.name}: the state probe returned {state!r}, expected a uigym.types.State")
         if not state.tables:
             raise ProductError(f"{self.harness.name}: the state probe returned no table; expected at least one")
+        if not isinstance(self.harness.state, Sqlite):  # whose states are sound
+            with attribute(ProductError, f"{self.harness.name}: the state probe returned what cannot be stored"):
+                _check_sound(state)
         return state
 
     async def stop(self) -> None:
@@ -127,10 +132,27 @@ class Product:
                 return await finished(function, *arguments)
         except HarnessError:
             raise
-        except Exception as exc:
+        except (Exception, SystemExit, asyncio.CancelledError) as exc:
+            if isinstance(exc, asyncio.CancelledError) and is_being_cancelled():
+                raise
             why = str(exc) if isinstance(exc, ProductError) else f"{type(exc).__name__}: {exc}"
             if limit.expired():
                 why = f"it took more than {limit_s:g} s"
             elif self._launched is not None and (ended := self._launched.ended()):
                 why = f"{why}; {ended}"
             raise ProductError(f"{self.harness.name}: cannot {doing}: {why}{quoted(self._launched)}") from exc
+
+
+def _check_sound(state: State) -> None:
+    """Rows are dictionaries of JSON values, by table.
+
+    Raises:
+        TypeError, ValueError: They are not.
+    """
+    for table, rows in state.tables.items():
+        if not isinstance(rows, tuple) or not all(isinstance(row, dict) for row in rows):
+            raise TypeError(f"table {table!r} must be a tuple of dictionaries, not {rows!r:.200}")
+    if state_from_json(json.loads(json.dumps(state_to_json(state), allow_nan=False))) != state:
+        raise ValueError(
+            "its values are not JSON values, which come back as they were: text, numbers, true, false, null"
+        )

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from uigym.errors import ConfigError, StoreError, attribute
+from uigym.store import checkpoints
 from uigym.train.learner import Learner
 
 
@@ -77,8 +78,7 @@ def load(folder: Path, learner: Learner) -> dict[str, Any]:
 
 def latest(run: Path) -> Path | None:
     """The newest complete checkpoint of a run folder; None if there is none."""
-    found = [p for p in run.glob("checkpoint-*") if (p / "progress.json").is_file()]
-    return max(found, key=lambda p: int(p.name.rpartition("-")[2]), default=None)
+    return next(reversed(checkpoints(run)), None)
 
 
 def _random_state(learner: Learner) -> str:

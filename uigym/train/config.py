@@ -187,7 +187,7 @@ def _explain(error: Any, path: Path, text: str, overrides: Sequence[str]) -> str
 
 def _every(model: Any = RunConfig, prefix: str = "") -> list[str]:
     """All dotted keys."""
-    found = []
+    found: list[str] = []
     for name, field in model.model_fields.items():
         inner = getattr(field.annotation, "model_fields", None)
         found += _every(field.annotation, f"{prefix}{name}.") if inner else [prefix + name]

@@ -211,8 +211,9 @@ class Run:
         if found is None:
             return False
         progress = checkpoint.load(found, self.learner)
-        self.done, self.curve = progress["update"], progress["curve"]
-        self.practice.restore(progress["practice"])
+        with attribute(ConfigError, f"cannot resume from {found}"):
+            self.done, self.curve = progress["update"], progress["curve"]
+            self.practice.restore(progress["practice"])
         self.say(f"going on from {found} after {self.done} updates")
         return True
 
@@ -263,15 +264,20 @@ def refuse_another_run(config: RunConfig) -> None:
         ConfigError: It has checkpoints of a run with other settings; the text names them.
     """
     record = config.out / "run.json"
-    if checkpoint.latest(config.out) is None or not record.is_file():
+    if not record.is_file():
         return
     with attribute(ConfigError, f"cannot read {record}"):
-        before = _flat(json.loads(record.read_text())["config"])
+        told = json.loads(record.read_text())
+        if "schema" in told:
+            raise ConfigError(f"{config.out} holds recorded episodes. Name another folder: out=DIR")
+        before = _flat(told["config"])
+    if checkpoint.latest(config.out) is None:
+        return
     now = _flat(config.model_dump(mode="json"))
     differ = [k for k in sorted(before.keys() | now.keys()) if before.get(k) != now.get(k) and k not in MAY_CHANGE]
     if differ:
-        told = ", ".join(f"{key} {before.get(key)!r} (now {now.get(key)!r})" for key in differ)
-        raise ConfigError(f"{config.out} holds a run with {told}. Name another folder: out=DIR")
+        changed = ", ".join(f"{key} {before.get(key)!r} (now {now.get(key)!r})" for key in differ)
+        raise ConfigError(f"{config.out} holds a run with {changed}. Name another folder: out=DIR")
 
 
 def _flat(section: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from uigym.models.tiny import words
 from uigym.models.tiny.pages import HEIGHT, WIDTH
 from uigym.models.tiny.render import Drawn
-from uigym.policy.codecs.tiny import cell
+from uigym.policy.codecs.tiny import COLUMNS, ROWS, cell
 
 Element = dict[str, Any]
 CLICK = ("Click {x}.", "Press {x}.", "Tap {x}.", "Open {x}.", "Select {x}.", "Choose {x}.", "Go to {x}.", "Show {x}.", "Show the {x} page.",
@@ -52,8 +52,8 @@ def act(element: Element) -> str:
 def make_lessons(rng: random.Random, drawn: Drawn, facts: dict[str, Any], count: int) -> list[Lesson]:
     """Up to `count` lessons on a page; fewer where it has little to teach."""
     seen = [e for e in drawn.elements if e["shown"] and (e["box"][3] - e["box"][1]) >= 9]
-    makers: list[tuple[float, Callable[..., Lesson | None]]] = [(3, _click), (1.2, _row_button), (1.5, _read), (0.8, _read_at), (0.8, _stepper),
-                                                                (6, _field), (1.5, _sequence), (0.7, _switch), (0.8, _which), (0.4, _count)]  # fmt: skip
+    makers: list[tuple[float, Callable[..., Lesson | None]]] = [(3, _click), (1.2, _row_button), (8, _read), (1, _read_at), (0.8, _stepper),
+                                                                (5, _field), (1.5, _sequence), (0.7, _switch), (1, _which), (0.4, _count)]  # fmt: skip
     if facts:
         makers += [(7, _collect), (1, _place)]
     out: list[Lesson] = []
@@ -101,8 +101,9 @@ def _row_button(rng: random.Random, seen: list[Element]) -> Lesson | None:
     if not pool:
         return None
     e = rng.choice(pool)
-    verb = {"×": "Remove", "+": "Add"}.get(e["l"], e["l"])
-    pattern = rng.choice(("{v} {x}.", "{v} {x}", "{v} the row {x}.", "Click {v} for {x}."))
+    signs = {"×": ("Remove",), "+": ("Add", "More", "One more"), "−": ("Less", "One less", "Take off one")}
+    verb = rng.choice(signs.get(e["l"].replace("-", "−"), (e["l"],)))
+    pattern = rng.choice(("{v} {x}.", "{v} {x}", "{v} the row {x}.", "Click {v} for {x}.", "{x}: {v}."))
     instruction = pattern.format(v=verb, x=_say(rng, e["g"]))
     if rng.random() < 0.12:
         return Lesson(instruction, (act(e),), "<done>")
@@ -114,7 +115,7 @@ def _read(rng: random.Random, seen: list[Element]) -> Lesson | None:
     if not pool:
         return None
     e = rng.choice(pool)
-    name = e["g"] if e.get("g") and rng.random() < 0.6 else e["l"]
+    name = e["g"] if e.get("g") and rng.random() < 0.7 else e["l"]
     return Lesson(rng.choice(READ).format(x=_say(rng, name)), (), f"<answer>{e['v']}")
 
 
@@ -176,6 +177,18 @@ def _field(rng: random.Random, seen: list[Element]) -> Lesson | None:
     return Lesson(instruction, (), act(e))
 
 
+def dictation(rng: random.Random) -> Lesson:
+    """Type what the instruction gives, once the field has been clicked: the one lesson that needs no picture."""
+    wanted = words.typed(rng)
+    quote = rng.choice(("{w}", '"{w}"', '"{w}"', "'{w}'")).format(w=wanted)
+    pattern = rng.choice((*TYPE, "Type {w}.", "Write {w}.", "Type {w}, then {x}.", "{x}: type {w}."))
+    instruction = pattern.format(w=quote, x=words.label(rng))
+    if rng.random() < 0.3:
+        instruction = f"{instruction.rstrip('.')}, then {words.label(rng)}."
+    past = () if rng.random() < 0.4 else (f"<click><x{rng.randrange(COLUMNS)}><y{rng.randrange(ROWS)}>",)
+    return Lesson(instruction, past, f"<type>{wanted}")
+
+
 def _sequence(rng: random.Random, seen: list[Element]) -> Lesson | None:
     """Two or three clicks in order; what has been done is known from the past actions."""
     pool = _unique(seen, *CLICKABLE)
@@ -212,6 +225,13 @@ def _switch(rng: random.Random, seen: list[Element]) -> Lesson | None:
 def _which(rng: random.Random, seen: list[Element]) -> Lesson | None:
     """The label that belongs to a value, or a click on it."""
     values = [e for e in seen if e["k"] in ("row", "item") and e.get("v")]
+    alone = [e for e in values if e.get("s") and sum(o.get("s") == e["s"] for o in values) == 1]
+    if alone and rng.random() < 0.6:
+        e = rng.choice(alone)
+        pattern = rng.choice(
+            ("Open the {s} one.", "Show the one that is {s}.", "Open what is {s}.", "Go to the {s} row.")
+        )
+        return Lesson(pattern.format(s=e["s"].lower() if rng.random() < 0.7 else e["s"]), (), act(e))
     pool = [e for e in values if sum(o["v"] == e["v"] for o in values) == 1]
     if not pool:
         return None

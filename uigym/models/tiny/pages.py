@@ -94,12 +94,15 @@ class Pen:
         out = []
         accent = self.rng.random() < 0.3
         stacked = self.rng.random() < 0.6
+        size, weight = t.size + self.rng.randrange(-2, 4), self.rng.choice((400, 400, 600))
         for name in words.labels(self.rng, count, 15 if columns < 3 else 9):
             price = words.money(self.rng) if priced else ""
             second = ""
             if price:
                 tone = t.on_accent if accent else t.muted
-                second = f'<span data-x="1" style="color:{tone};font-size:{t.size - self.rng.randrange(3)}px;font-weight:400">{html.escape(price)}</span>'
+                second = (
+                    f'<span style="color:{tone};font-size:{size}px;font-weight:{weight}">{html.escape(price)}</span>'
+                )
             way = "column" if stacked else "row"
             css = (
                 self.box(True, accent)
@@ -121,42 +124,65 @@ class Pen:
                 "",
             )
         )
-        numbered = self.rng.random() < 0.35
-        names = (
-            [
-                f"{self.rng.choice(('Order', 'Table', 'Room', 'No.', '#'))} {n}".replace("# ", "#")
-                for n in self.rng.sample(range(1, self.rng.choice((10, 100, 1000))), count)
-            ]
-            if numbered
-            else words.labels(self.rng, count, 13)
-        )
-        seconds = self._second_keys(count)
-        for name, second in zip(names, seconds, strict=True):
-            shown = words.value(self.rng)
-            middle = f'<span style="color:{t.muted};flex:1">{html.escape(second)}</span>' if second else ""
-            cells = f'<span style="flex:1;text-align:left">{html.escape(name)}</span>{middle}<span data-k="value" data-l="{html.escape(name)}" data-g="{html.escape(second)}" data-v="{html.escape(shown)}" style="color:{t.muted if self.rng.random() < 0.5 else t.ink}">{html.escape(shown)}</span>'
+        priced = self.rng.random() < 0.5
+        amount = f"font-size:{t.size + self.rng.randrange(4)}px;font-weight:{self.rng.choice((400, 600, 700))};"
+        amount += f"color:{t.muted if self.rng.random() < 0.4 else t.ink}"
+        counted = action is not None and self.rng.random() < 0.4
+        chips = self._chips(count)
+        keys = zip(self._row_names(count), self._second_keys(count), chips, strict=True)
+        for name, second, chip in keys:
+            shown = words.money(self.rng) if priced else words.value(self.rng)
+            first = f"{self.rng.randrange(1, 5)}{self.rng.choice((' ', ' ', '× '))}{name}" if counted else name
+            said = {"l": name, "g": second, "v": shown, "s": chip}
+            data = " ".join(f'data-{k}="{html.escape(v)}"' for k, v in said.items() if v)
+            cells = f'<span style="flex:1;text-align:left;white-space:nowrap">{html.escape(first)}</span>'
+            if second:
+                cells += f'<span style="color:{t.muted};flex:1;white-space:nowrap">{html.escape(second)}</span>'
+            if chip:
+                bold = chips.count(chip) == 1
+                css = f"{self.box(True, True)}padding:1px 6px;" if bold else f"color:{t.muted};padding:1px 3px;"
+                cells += f'<span style="{css}">{html.escape(chip)}</span>'
+            cells += f'<span data-k="value" {data} style="{amount}">{html.escape(shown)}</span>'
             if action:
-                cells += self.element(
-                    "rowbutton",
-                    action,
-                    group=name,
-                    style=self.box(True, self.rng.random() < 0.3) + "padding:2px 7px;margin-left:5px;",
-                )
+                look = self.box(True, self.rng.random() < 0.3) + "padding:2px 7px;margin-left:5px;"
+                cells += self.element("rowbutton", action, group=name, style=look)
+            pad = self.rng.choice((2, 4, 6))
             out.append(
-                f'<div data-k="row" data-l="{html.escape(name)}" data-g="{html.escape(second)}" data-v="{html.escape(shown)}" style="display:flex;align-items:center;gap:5px;padding:{self.rng.choice((2, 4, 6))}px 6px;{rule}">{cells}</div>'
+                f'<div data-k="row" {data} style="display:flex;align-items:center;gap:5px;padding:{pad}px 6px;{rule}">{cells}</div>'
             )
         title = (
             f'<div style="font-weight:700;padding:3px 6px">{html.escape(words.label(self.rng))}</div>' if head else ""
         )
         return f'<div style="flex:1;min-width:0;display:flex;flex-direction:column;gap:{self.rng.choice((0, 2, 4))}px">{title}{"".join(out)}</div>'
 
+    def _row_names(self, count: int) -> list[str]:
+        """What rows are called: words, numbers, or both."""
+        if self.rng.random() < 0.6:
+            return words.labels(self.rng, count, 13)
+        before = self.rng.choice(("Order ", "Table ", "Room ", "No. ", "#", "", ""))
+        first = self.rng.randrange(1, 95)
+        near = list(range(first, first + count))
+        numbers = (
+            near if self.rng.random() < 0.5 else self.rng.sample(range(1, self.rng.choice((10, 100, 1000))), count)
+        )
+        return [f"{before}{n}" for n in numbers]
+
+    def _chips(self, count: int) -> list[str]:
+        """A status for every row, one of them unlike the others, or none at all."""
+        if self.rng.random() < 0.7:
+            return [""] * count
+        most, one = self.rng.sample(words.STATUSES, 2)
+        chips = [most] * count
+        chips[self.rng.randrange(count)] = one
+        return chips
+
     def _second_keys(self, count: int) -> list[str]:
         """A second name for every row, such as its table, or none at all."""
-        if self.rng.random() < 0.6:
-            return [""] * count
         if self.rng.random() < 0.5:
+            return [""] * count
+        if self.rng.random() < 0.6:
             noun = self.rng.choice(("Table", "Room", "Desk", "Seat", "Customer", "Unit"))
-            return [f"{noun} {n}" for n in self.rng.sample(range(1, 30), count)]
+            return [f"{noun} {n}" for n in self.rng.sample(range(1, self.rng.choice((10, 30))), count)]
         return words.labels(self.rng, count, 8)
 
     def steppers(self, count: int) -> str:
@@ -241,9 +267,9 @@ def make_page(rng: random.Random) -> Page:
     """A random page of 320 x 256 px."""
     pen = Pen(rng, make_theme(rng))
     kind = rng.random()
-    if kind < 0.18:
+    if kind < 0.12:
         return Page(_frame(pen, _scatter(pen)))
-    if kind < 0.48:
+    if kind < 0.36:
         return _collector(pen)
     body = _split(pen)
     if kind > 0.9:
@@ -259,13 +285,12 @@ def _frame(pen: Pen, body: str) -> str:
 
 def _block(pen: Pen) -> str:
     rng = pen.rng
-    kind = rng.randrange(12)
-    if kind <= 1:
-        return pen.grid(rng.choice((4, 6, 6, 8)), rng.choice((2, 2, 3)), rng.random() < 0.6)
-    if kind <= 3:
-        return pen.rows(
-            rng.randrange(3, 7), rng.choice((None, None, "Open", "Edit", "×", "Remove", "Delete", "+", "View"))
-        )
+    kind = rng.randrange(18)
+    if kind <= 1 or kind == 12:
+        return pen.grid(rng.choice((4, 6, 6, 8)), rng.choice((2, 2, 3)), rng.random() < 0.7)
+    if kind <= 3 or kind > 12:
+        ends = (None, None, None, "Open", "Edit", "×", "Remove", "Delete", "+", "View", "−", "−", "-")
+        return pen.rows(rng.randrange(3, 7), rng.choice(ends))
     if kind in (4, 9, 10, 11):
         return pen.form(rng.randrange(2, 5))
     if kind == 5:
@@ -326,7 +351,9 @@ def _sheet(pen: Pen) -> str:
     """A sheet over the page; what it covers cannot be clicked."""
     t, rng = pen.theme, pen.rng
     wide = rng.randrange(170, 290)
-    options = pen.switches(rng.randrange(2, 4)) if rng.random() < 0.4 else pen.text()
+    options = rng.choice(
+        (lambda: pen.switches(rng.randrange(2, 4)), lambda: pen.form(1), pen.text, lambda: pen.grid(4, 2, True))
+    )()
     return (
         f'<div style="position:absolute;inset:0;background:#0007;display:flex;align-items:{rng.choice(("center", "flex-end", "flex-start"))};justify-content:center">'
         f'<div style="width:{wide}px;background:{t.surface};border-radius:{t.radius}px;padding:8px;box-sizing:border-box">{options}{pen.buttons(rng.randrange(2, 4))}</div></div>'

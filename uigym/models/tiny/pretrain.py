@@ -17,6 +17,7 @@ import random
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Full
 from typing import Any
@@ -24,13 +25,14 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from uigym.models.forward import SharedPrefix
 from uigym.models.optim import make_optimizers
 from uigym.models.prompt import Prompts
 from uigym.models.tiny.build import PATCH_PX, make_config, make_model, make_tokenizer, save
-from uigym.models.tiny.lessons import make_lessons
+from uigym.models.tiny.lessons import dictation, make_lessons
 from uigym.models.tiny.pages import HEIGHT, WIDTH, make_page
 from uigym.models.tiny.render import SHEET, Easel
 
@@ -39,6 +41,9 @@ LESSONS = 16
 CHARACTERS = 94
 """Printable ASCII without the space: what the probe names."""
 MAX_CHARS = 256
+REPORT_S = 60
+VISITED_FIRST = 20_000
+"""Visits for which pages are drawn ahead."""
 HELDOUT = 10**6
 """Seeds of the pages that are only tested on begin here."""
 
@@ -122,15 +127,25 @@ class Pool:
         self.chars = torch.full((capacity, MAX_CHARS), -1, dtype=torch.int16, device=device)
         self.lessons: list[Any] = [None] * capacity
         self.drawn = 0
+        self.visited = 0
+        self._lock = threading.Lock()
 
     def add(self, sheet: list[tuple[Any, ...]]) -> None:
         """Take in a sheet of pages in place of the oldest ones."""
         at = [(self.drawn + i) % len(self.lessons) for i in range(len(sheet))]
-        self.images[at] = torch.from_numpy(np.stack([s[0] for s in sheet])).to(self.images.device)
-        self.chars[at] = torch.from_numpy(np.stack([s[2] for s in sheet])).to(self.chars.device)
-        for i, (_, lessons, _) in zip(at, sheet, strict=True):
-            self.lessons[i] = lessons
-        self.drawn += len(sheet)
+        with self._lock:
+            self.images[at] = torch.from_numpy(np.stack([s[0] for s in sheet])).to(self.images.device)
+            self.chars[at] = torch.from_numpy(np.stack([s[2] for s in sheet])).to(self.chars.device)
+            for i, (_, lessons, _) in zip(at, sheet, strict=True):
+                self.lessons[i] = lessons
+            self.drawn += len(sheet)
+
+    def choose(self, rng: random.Random, count: int) -> tuple[Tensor, Tensor, list[Any]]:
+        """Random pages: uint8 [count, H, W, 3], int16 [count, MAX_CHARS], and their lessons."""
+        with self._lock:
+            at = [rng.randrange(self.size) for _ in range(count)]
+            self.visited += count
+            return self.images[at], self.chars[at], [self.lessons[i] for i in at]
 
     @property
     def size(self) -> int:
@@ -153,6 +168,17 @@ def lesson_loss(shared: SharedPrefix, features: Any, rows: Sequence[Sequence[tup
         target += reply
     logits = shared.logits(hidden[torch.tensor(b, device=hidden.device), torch.tensor(at, device=hidden.device)])
     return F.cross_entropy(logits, torch.tensor(target, device=hidden.device))
+
+
+def dictation_loss(shared: SharedPrefix, prompts: Prompts, features: Any, rng: random.Random, count: int) -> Tensor:
+    """Mean negative log-likelihood of what is dictated, beside one picture that does not matter."""
+    lessons = [dictation(rng) for _ in range(count)]
+    texts = [(prompts.prompt(x.instruction, x.past), prompts.reply(x.action)) for x in lessons]
+    prefix = shared.prefill((features[0][:1].detach(), [d[:1].detach() for d in features[1]]))
+    hidden = shared.text_hidden(prefix.expand(count, *prefix.shape[1:]), [p + r for p, r in texts])
+    picked = torch.cat([h[-len(r) - 1 : -1] for h, (_, r) in zip(hidden, texts, strict=True)])
+    target = torch.tensor([token for _, r in texts for token in r], device=hidden.device)
+    return F.cross_entropy(shared.logits(picked), target)
 
 
 def probe_loss(probe: nn.Linear, features: Tensor, chars: Tensor) -> Tensor:
@@ -199,39 +225,58 @@ def schedule(share: float, step: int) -> float:
     return min(1.0, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
 
 
-def train(pool: Pool, minutes: float, steps: float, batch: int, out: Path, heldout: list[Any], init: str = "") -> None:
-    """Learn from the pool for so many minutes or steps, whichever ends first, and write the checkpoint."""
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How to learn."""
+
+    minutes: float
+    steps: float
+    """The sooner of both ends it."""
+    batch: int
+    """Pictures a step."""
+    taught: int
+    """Of those, how many come with lessons; the probe alone reads the others, at a fifth of the cost."""
+    lessons: int
+    """A picture."""
+    dictations: int
+    """A step: texts to type, which need no picture."""
+    rate: float = 1.0
+    """Factor of the learning rates; small batches and a checkpoint to go on from want less."""
+    init: str = ""
+    """Checkpoint to go on from."""
+
+
+def train(pool: Pool, course: Course, out: Path, heldout: list[Any]) -> None:
+    """Learn from the pool and write the checkpoint, every minute and at the end."""
     device, tokenizer = pool.images.device, make_tokenizer()
     model: Any = make_model(make_config(tokenizer))
     model.to(device)
-    if init:
-        from safetensors.torch import load_file
-
-        model.load_state_dict({k: v.float() for k, v in load_file(f"{init}/model.safetensors").items()})
-    probe = nn.Linear(model.config.text_config.hidden_size, CHARACTERS).to(device)
-    nn.init.constant_(probe.bias, -4.0)
-    model.probe = probe
+    if course.init:
+        model.load_state_dict({k: v.float() for k, v in load_file(f"{course.init}/model.safetensors").items()})
     shared, prompts = SharedPrefix(model, HEIGHT, WIDTH), Prompts(tokenizer)
-    optimizers = make_optimizers(model, matrix_lr=0.01 * (0.4 if init else 1), other_lr=2e-3 * (0.4 if init else 1))
+    model.probe = probe = make_probe(shared, pool, fit=bool(course.init))
+    optimizers = make_optimizers(model, matrix_lr=0.01 * course.rate, other_lr=2e-3 * course.rate)
     bases = [[g["lr"] for g in o.param_groups] for o in optimizers]
     begun, step, said = time.monotonic(), 0, 0.0
     average: dict[str, Tensor] = {}
     rng = random.Random(0)
-    while (spent := time.monotonic() - begun) < minutes * 60 and step < steps:
+    while (spent := time.monotonic() - begun) < course.minutes * 60 and step < course.steps:
         for optimizer, base in zip(optimizers, bases, strict=True):
             for group, lr in zip(optimizer.param_groups, base, strict=True):
-                group["lr"] = lr * schedule(spent / (minutes * 60), step)
-        at = [rng.randrange(pool.size) for _ in range(batch)]
-        rows = [rng.sample(pool.lessons[i], min(6, len(pool.lessons[i]))) for i in at]
+                group["lr"] = lr * schedule(max(spent / (course.minutes * 60), step / course.steps), step)
+        images, chars, lessons = pool.choose(rng, course.batch)
+        rows = [rng.sample(x, min(course.lessons, len(x))) for x in lessons[: course.taught]]
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            features = shared.features(shared.pixels(pool.images[at]))
+            features, deep = shared.features(shared.pixels(images))
+            some = features[: course.taught], [d[: course.taught] for d in deep]
             losses = {
-                "lessons": lesson_loss(shared, features, rows),
-                "probe": probe_loss(probe, features[0], pool.chars[at]),
+                "lessons": lesson_loss(shared, some, rows),
+                "dictation": dictation_loss(shared, prompts, some, rng, course.dictations),
+                "probe": probe_loss(probe, features, chars),
             }
         for optimizer in optimizers:
             optimizer.zero_grad(set_to_none=True)
-        (losses["lessons"] + 0.2 * losses["probe"]).backward()
+        (losses["lessons"] + 0.5 * losses["dictation"] + 0.2 * losses["probe"]).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()
@@ -239,11 +284,27 @@ def train(pool: Pool, minutes: float, steps: float, batch: int, out: Path, heldo
         for name, loss in losses.items():
             weight = max(0.02, 1 / step)  # at first the plain mean of all steps
             average[name] = torch.lerp(average.get(name, loss.detach()), loss.detach(), weight)
-        if spent - said > 30:
+        if spent - said > REPORT_S:
             said = spent
             report(out, model, tokenizer, shared, prompts, heldout, _told(step, spent, pool, average))
     last = {**_told(step, spent, pool, average), "final": True}
     report(out, model, tokenizer, shared, prompts, heldout, last)
+
+
+def make_probe(shared: SharedPrefix, pool: Pool, *, fit: bool) -> nn.Linear:
+    """The probe; fitted first to a vision tower that reads already, which a bad probe would only spoil."""
+    probe = nn.Linear(shared.config.text_config.hidden_size, CHARACTERS).to(shared.device)
+    nn.init.constant_(probe.bias, -4.0)
+    if fit:
+        images, chars, _ = pool.choose(random.Random(0), 128)
+        with torch.no_grad():
+            features = torch.cat([shared.features(shared.pixels(some))[0] for some in images.split(16)])
+        optimizer = torch.optim.AdamW(probe.parameters(), lr=1e-2)
+        for _ in range(100):
+            optimizer.zero_grad()
+            probe_loss(probe, features, chars).backward()
+            optimizer.step()
+    return probe
 
 
 def _told(step: int, spent: float, pool: Pool, average: dict[str, Tensor]) -> dict[str, Any]:
@@ -284,6 +345,12 @@ def main() -> None:
     parser.add_argument("--steps", type=float, default=math.inf, help="end after so many steps, if that is sooner")
     parser.add_argument("--workers", type=int, default=8 if gpu else 1, help="Chromiums that draw pages")
     parser.add_argument("--batch", type=int, default=256 if gpu else 16, help="pictures a step")
+    parser.add_argument("--taught", type=int, help="pictures a step that come with lessons; all of them, if not said")
+    parser.add_argument("--lessons", type=int, default=6, help="lessons a picture")
+    parser.add_argument("--rate", type=float, default=1.0, help="factor of the learning rates")
+    parser.add_argument("--dictations", type=int, default=32, help="texts to type a step")
+    parser.add_argument("--visits", type=float, default=4.0, help="to a page; the more, the less is drawn")
+    parser.add_argument("--threads", type=int, default=1, help="of the trainer, on a CPU")
     parser.add_argument(
         "--capacity", type=int, default=60_000 if gpu else 4000, help="pages kept in memory, 250 kB each"
     )
@@ -292,7 +359,7 @@ def main() -> None:
     options = parser.parse_args()
     device = torch.device("cuda" if gpu else "cpu")
     if device.type == "cpu":
-        torch.set_num_threads(1)
+        torch.set_num_threads(options.threads)
     context = mp.get_context("spawn")
     queue, stop = context.Queue(maxsize=4 * options.workers), context.Event()
     seed = random.SystemRandom().randrange(1000) * 1000 if options.init else 0
@@ -307,7 +374,10 @@ def main() -> None:
 
     def fill() -> None:
         while not stop.is_set():
-            pool.add(take(queue, workers))
+            if pool.drawn * options.visits > pool.visited + VISITED_FIRST:
+                time.sleep(0.2)  # enough for now: the processor is wanted for learning
+            else:
+                pool.add(take(queue, workers))
 
     try:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -316,7 +386,17 @@ def main() -> None:
         while pool.size < min(options.capacity, 40 * options.batch):
             pool.add(take(queue, workers))
         threading.Thread(target=fill, daemon=True).start()
-        train(pool, options.minutes, options.steps, options.batch, options.out, heldout, options.init)
+        course = Course(
+            minutes=options.minutes,
+            steps=options.steps,
+            batch=options.batch,
+            taught=min(options.batch, options.taught or options.batch),
+            lessons=options.lessons,
+            dictations=options.dictations,
+            rate=options.rate,
+            init=options.init,
+        )
+        train(pool, course, options.out, heldout)
     finally:
         end([*workers, tester], stop, test_stop)
 

@@ -23,6 +23,7 @@ INTERFACE = tuple(
 _ONSETS = tuple("b c d f g h j k l m n p r s t v w z br cr dr fr gr pr tr bl cl fl pl sl st sp sh ch th wh qu".split())  # noqa: SIM905
 _VOWELS = tuple("a e i o u a e i o ai ea ee oa ou".split())  # noqa: SIM905
 _CODAS = ("", "", "", *"b d g k l m n p r s t x nd nt rt st ck ll mp rn ss".split())  # noqa: SIM905
+STATUSES = tuple("Ready Sent Draft Active Closed Pending New Paid Late Done Open Shipped Waiting Blocked".split())  # noqa: SIM905
 FIELDS = tuple("Name Email Phone City Note Title Code Address Company Subject Search Comment".split())  # noqa: SIM905
 
 
