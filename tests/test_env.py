@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -21,7 +23,6 @@ from uigym.errors import BrowserError, HarnessError, ProductError, VerifierError
 from uigym.harness import Harness
 from uigym.params import computed, one_of
 from uigym.registry import load
-from uigym.slot import _listens
 from uigym.types import Answer, Cause, Click, Decision, Done, Invalid, Key, Stop, Type, Verdict, Wait
 from uigym.verify import passed
 
@@ -252,8 +253,13 @@ def served() -> Harness:
 async def kill_product(env: Env) -> None:
     """Kill it, and wait until the system has taken its port away."""
     os.kill(int((env.product.workdir / "pid").read_text()), signal.SIGKILL)
-    while await _listens(env.product.base_url):  # noqa: ASYNC110  the kernel has no event for it
+    while listens(env.product.base_url):  # noqa: ASYNC110  the kernel has no event for it
         await asyncio.sleep(0.01)
+
+
+def listens(address: str) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", urlsplit(address).port or 80)) == 0
 
 
 async def test_a_killed_product_is_the_products_fault_and_is_started_anew(browser: Browser) -> None:

@@ -16,7 +16,7 @@ from uigym.policy.hf import TransformersPolicy
 from uigym.rollout import Finished, Request
 from uigym.train.config import Algorithm
 from uigym.train.data import Listed
-from uigym.train.grpo import STEPS_PER_EPISODE, TOKENS_PER_STEP, learn, reinforce, shuffled
+from uigym.train.grpo import STEPS_PER_EPISODE, TOKENS_PER_STEP, deal, learn, reinforce, shuffled
 from uigym.train.learner import Learner, Rates
 from uigym.train.rows import Row
 from uigym.types import Cause, Done, Episode, Failure, Observation, StepRecord, Stop, Verdict
@@ -122,6 +122,14 @@ def test_every_pass_deals_all_rows_in_another_order() -> None:
     dealt = [[row.image for row in call["rows"]] for call in learner.calls]
     assert len(dealt) == 6 and all(sorted(dealt[i] + dealt[i + 1]) == sorted(dealt[0] + dealt[1]) for i in (2, 4))
     assert len({tuple(part) for part in dealt}) == 6
+
+
+def test_rows_with_one_picture_are_dealt_together() -> None:
+    rows = [Row(f"{n % 5}", (1,), (2,), (-0.1,)) for n in range(20)]
+    parts = deal(rows, 3, random.Random(0))
+    assert sorted(i for part in parts for i in part) == list(range(20)) and len(parts) == 3
+    assert sorted(len({rows[i].image for i in part}) for part in parts) == [1, 2, 2]
+    assert len({rows[i].image for part in parts for i in part}) == 5 and len(deal(rows[:2], 9, random.Random(0))) == 2
 
 
 def test_fewer_rows_than_minibatches() -> None:

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from uigym.policy.hf import TransformersPolicy
-from uigym.train.batch import reply_logits
-from uigym.train.learner import Learner, Rates
+from uigym.train.batch import reply_logits, spread
+from uigym.train.learner import Learner, Rates, merged
+from uigym.train.loss import policy_loss
 from uigym.train.rows import Row
 from uigym.types import Observation
 
@@ -158,3 +159,22 @@ def test_numbers_are_numbers(tiny: Tiny, picture: Picture) -> None:
     learner, (rows, pngs) = learner_of(policy), sampled(policy, picture, 3)
     told = learner.reinforce(rows, [1.0, -1.0, 0.0], pngs, denominator=20.0, clip=CLIP)
     assert all(math.isfinite(value) for value in told.values())
+
+
+def test_rows_that_are_alike_are_learned_from_once(tiny: Tiny, picture: Picture) -> None:
+    """Eight rows, two of them different but for the sign: the same step as from all eight."""
+    policy = tiny()
+    two, pngs = taught(policy, picture, "<click><x3><y4>", "<click><x30><y20>")
+    two = with_logprobs(learner_of(policy), two, pngs)
+    rows, advantages = [two[0]] * 4 + [two[1]] * 4, [0.5, 0.5, -0.2, 0.5, -0.5, 0.1, -0.5, -0.5]
+    fewer, sums = merged(rows, advantages)
+    assert fewer == [two[0], two[0], two[1], two[1]] and sums == pytest.approx([1.5, -0.2, -1.5, 0.1])
+    gradients = []
+    for some, weights_ in ((rows, advantages), (fewer, sums)):
+        logits, target = reply_logits(learner_of(policy).cache, pngs, some, policy.prompts.banned)
+        logprob = logits.log_softmax(-1).gather(1, target[:, None])[:, 0]
+        told = torch.tensor([x for row in some for x in row.logprobs])
+        loss = policy_loss(logprob, told, spread(weights_, some), denominator=8.0, clip=CLIP).loss
+        (gradient,) = torch.autograd.grad(loss, [policy.model.lm_head.weight])
+        gradients.append(gradient)
+    assert torch.allclose(*gradients, atol=1e-6) and gradients[0].abs().max() > 1e-4

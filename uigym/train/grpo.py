@@ -144,14 +144,21 @@ def learn(
     denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP / config.minibatches
     told: list[dict[str, float]] = []
     for _ in range(config.passes):
-        order = rng.sample(range(len(rows)), len(rows))
-        for part in range(min(config.minibatches, len(rows))):
-            chosen = order[part :: config.minibatches]
+        for chosen in deal(rows, config.minibatches, rng):
             some = [rows[i] for i in chosen], [advantages[i] for i in chosen]
             told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=config.clip))
     # The gap between sampler and trainer is only theirs before the first step has changed the weights.
     means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
     return {**means, "gap": told[0]["gap"]}
+
+
+def deal(rows: Sequence[Row], count: int, rng: random.Random) -> list[list[int]]:
+    """Indices of rows in at most `count` parts; rows with one picture stay together, which computes it once."""
+    pictures: dict[str, list[int]] = defaultdict(list)
+    for index, row in enumerate(rows):
+        pictures[row.image].append(index)
+    order = rng.sample(list(pictures.values()), len(pictures))
+    return [[index for own in order[part::count] for index in own] for part in range(min(count, len(order)))]
 
 
 def shuffled(values: Sequence[float | None], rng: random.Random) -> list[float | None]:

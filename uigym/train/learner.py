@@ -98,9 +98,10 @@ class Learner:
             clip: See `policy_loss`.
 
         Returns:
-            Means over tokens: loss, kl, clipped, dropped, entropy (nats); gap, the largest difference between the
+            Means over the tokens of different rows: loss, kl, clipped, dropped, entropy (nats); gap, the largest difference between the
             trainer's and the sampler's log-probabilities; gradient, the norm before clipping.
         """
+        rows, advantages = merged(rows, advantages)
         sums = dict.fromkeys(("loss", "kl", "clipped", "dropped", "entropy", "gap"), 0.0)
         tokens = sum(len(row.reply) for row in rows)
         for indices in plan(rows):
@@ -140,3 +141,17 @@ class Learner:
             optimizer.zero_grad(set_to_none=True)
         self.policy.weights_changed(vision=self.picture_gradient)
         return norm
+
+
+def merged(rows: Sequence[Row], advantages: Sequence[float]) -> tuple[list[Row], list[float]]:
+    """The same gradient from fewer rows: those that are alike, picture, prompt and reply, add up their advantages.
+
+    Members of a group often begin alike. Advantages of one sign only are added, since the clip treats the signs
+    differently; within one sign the loss is proportional to the advantage.
+    """
+    found: dict[tuple[Any, ...], tuple[Row, float]] = {}
+    for row, advantage in zip(rows, advantages, strict=True):
+        key = (row.image, row.prompt, row.reply, row.version, advantage > 0)
+        first, total = found.get(key, (row, 0.0))
+        found[key] = (first, total + advantage)
+    return [row for row, _ in found.values()], [total for _, total in found.values()]
