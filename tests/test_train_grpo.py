@@ -204,10 +204,10 @@ async def test_a_whole_update_with_the_model(tiny: Tiny, picture: Picture) -> No
     """What was sampled goes through the real learner, in as many steps as there are minibatches."""
     policy = tiny(temperature=1.5)
     learner = Learner(policy, 64, 48, rates=Rates(1e-4, 1e-4))
-    seen = Observation(picture(), 64, 48, "Open Tea.")
+    seen = [Observation(picture(n), 64, 48, "Open Tea.") for n in range(2)]
     group = []
     for name, score in (("a", 1.0), ("b", 0.0)):
-        samples = tuple([(await policy.act(seen, ())).sample for _ in range(2)])
-        group.append(Finished(finished(name, score).episode, samples, {seen.image_hash: seen.png}))
+        samples = tuple([(await policy.act(observation, ())).sample for observation in seen])
+        group.append(Finished(finished(name, score).episode, samples, {o.image_hash: o.png for o in seen}))
     told = learn(learner, [group], Algorithm(group_size=2, minibatches=2), random.Random(0))
     assert told["gradient"] > 0 and told["gap"] <= 1e-4 and policy.version == 2
