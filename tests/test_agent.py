@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -56,10 +55,11 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_folder_stands_for_its_newest_checkpoint(tmp_path: Path) -> None:
     assert newest_checkpoint(tmp_path) == tmp_path
-    for age_s, name in ((20, "checkpoint-9"), (10, "checkpoint-10")):
+    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-11", "checkpoint-best"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")
-        os.utime(tmp_path / name, (1e9 - age_s, 1e9 - age_s))
+        if name != "checkpoint-11":  # half deleted, or half written
+            (tmp_path / name / "progress.json").write_text("{}")
     assert newest_checkpoint(tmp_path).name == "checkpoint-10"
     assert newest_checkpoint(tmp_path / "checkpoint-9").name == "checkpoint-9"
 

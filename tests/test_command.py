@@ -198,14 +198,14 @@ asyncio.run(main())
     process.wait()
     process.stdout.close()
     assert await gone(*map(int, pids))
-    assert Path(folder) in scratch.sweep(Path(folder).parent, age_s=0.0)
+    assert Path(folder) in scratch.sweep(Path(folder).parent)
     assert not Path(folder).exists()  # noqa: ASYNC240
 
 
 def test_sweep_leaves_folders_whose_owner_lives() -> None:
     mine = scratch.Scratch()
     try:
-        assert mine.path not in scratch.sweep(mine.path.parent, age_s=0.0)
+        assert mine.path not in scratch.sweep(mine.path.parent)
         assert mine.path.is_dir()
     finally:
         mine.remove()

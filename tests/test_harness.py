@@ -114,7 +114,7 @@ def test_appearance_is_a_function_of_the_seed_and_heldout_values_are_unseen() ->
         ({"state": "shop.db"}, "state must be an async callable such as Sqlite"),
         ({"reset": dict}, "reset must be an async callable"),
         ({"grants": (Click,)}, "cannot be granted; expected some of"),
-        ({"viewport": (0, 720)}, r"the viewport \(0, 720\) is not a size"),
+        ({"viewport": (0, 720)}, r"viewport must be width and height, whole CSS px, not \(0, 720\)"),
     ],
 )
 def test_harness(fields: dict[str, Any], message: str) -> None:
@@ -148,8 +148,11 @@ def without_sampler(item: str) -> Verifier:
         ({"wordings": ("Buy {itm}.",)}, r'task \'buy\' .* uses \{itm\}, .* Did you mean "item"\? Parameters: item'),
         ({"wordings": ("Buy {item.",)}, "cannot be read: expected '}'"),
         ({"wordings": ("Buy {}.",)}, r"uses \{\}, which is not a parameter"),
-        ({"wordings": ()}, "at least one wording and max_steps >= 1"),
-        ({"wordings": ("Buy.",), "max_steps": 0}, "at least one wording and max_steps >= 1"),
+        ({"wordings": ()}, "at least one wording and a whole max_steps >= 1"),
+        ({"wordings": ("Buy.",), "max_steps": 0}, "at least one wording and a whole max_steps >= 1, not 0"),
+        ({"max_steps": 2.5}, "a whole max_steps >= 1, not 2.5"),
+        ({"max_steps": "3"}, "a whole max_steps >= 1, not '3'"),
+        ({"tags": "short"}, "tags and heldout_wordings are several texts"),
         ({"wordings": ("Buy.",), "function": without_sampler}, "default of parameter 'item' must be a sampler"),
     ],
 )

@@ -231,7 +231,7 @@ async def test_a_policy_that_raises_is_tried_three_times_and_told_once(pool: Poo
     (lost,) = await all_of_run(pool, Raises(ZeroDivisionError("by nought")), requests(1))
     assert lost.episode.failure is not None
     assert lost.episode.failure.cause is Cause.POLICY
-    assert lost.episode.failure.message == "Raises.act raised ZeroDivisionError: by nought"
+    assert lost.episode.failure.message == "Raises.act: ZeroDivisionError: by nought"
     assert (lost.episode.attempt, lost.episode.verdict, lost.episode.stop) == (2, None, Stop.ERROR)
 
 

@@ -219,7 +219,7 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"cannot write .*make room or choose another folder"):
+    with pytest.raises(StoreError, match=r"cannot write .*: Not a directory. Choose a folder that can be written"):
         RunStore(tmp_path / "file" / "run")
 
 

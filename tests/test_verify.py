@@ -164,9 +164,9 @@ def raising(episode: Episode) -> Verdict:
 @pytest.mark.parametrize(
     ("verifier", "message"),
     [
-        (raising, "the verifier of shop/buy raised KeyError: 'rows'"),
+        (raising, "the verifier of shop/buy: KeyError: 'rows'"),
         (lambda episode: True, "the verifier of shop/buy returned True, expected a Verdict"),
-        (all_of(YES, raising), "raised KeyError"),
+        (all_of(YES, raising), "the verifier of shop/buy: KeyError"),
     ],
 )
 def test_faults_are_the_verifiers_and_never_a_score(verifier: Any, message: str) -> None:

@@ -118,7 +118,7 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     """
     whose = f"the verifier of {episode.harness}/{episode.task}"
     seen = episode.before.digest(), episode.after.digest()
-    with attribute(VerifierError, f"{whose} raised"):
+    with attribute(VerifierError, whose):
         verdict = verifier(episode)
         if not isinstance(verdict, Verdict):
             raise VerifierError(f"{whose} returned {verdict!r:.500}, expected a Verdict")

@@ -95,7 +95,10 @@ def _points(action: Action) -> tuple[tuple[Any, Any], ...]:
 def _is_number(value: object) -> bool:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
-    return abs(value) < 1e9  # false for what is not a number, infinite, or beyond any screen and time
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond any float
+        return False
 
 
 def _check_point(action: Action, x: object, y: object, viewport: tuple[int, int]) -> None:

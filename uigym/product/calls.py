@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
 async def finished(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The function's result; a plain function runs in a worker thread, so that other slots go on meanwhile."""
+    """The function's result; a plain function runs in a thread, so that other slots go on meanwhile.
+
+    The thread is a daemon: one that never comes back does not keep the process from ending.
+    """
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
         result = function(*arguments)
     else:
-        result = await asyncio.to_thread(function, *arguments)
+        result = await _in_thread(function, *arguments)
     return await result if inspect.isawaitable(result) else result
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not done.done():
+            set_outcome(outcome)
+
+    def work() -> None:
+        try:
+            told = done.set_result, function(*arguments)
+        except BaseException as exc:
+            told = done.set_exception, exc
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, *told)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await done

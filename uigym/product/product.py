@@ -68,7 +68,7 @@ class Product:
             ProductError: The product is not running, the reset failed or hung, or the state cannot be read.
         """
         appearance = self.harness.appearance(seed)
-        self._alive().trim()
+        self._alive()
         await self._do(f"reset with seed {seed}", self.harness.reset, self, seed, appearance)
         self.appearance = appearance
         return await self.read_state()
@@ -123,6 +123,7 @@ class Product:
             raise ProductError(f"{self.harness.name}: the product is not running; call start first")
         if ended := self._launched.ended():
             raise ProductError(f"{self.harness.name}: {ended}{quoted(self._launched)}")
+        self._launched.trim()
         return self._launched
 
     async def _do(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -16,10 +16,11 @@ import weakref
 from pathlib import Path
 
 PREFIX = "uigym-"
+_NEW = ".new-uigym-"
 ROOM_BYTES = 256 * 1024 * 1024
 """Memory is used instead of a disk only where at least this much is free: containers often have 64 MB."""
-SWEEP_AGE_S = 30.0
-"""A folder younger than this may be one that its owner has not locked yet."""
+_NEW_AGE_S = 30.0
+"""A folder under its first name that is older than this was left before it was locked."""
 
 
 class Scratch:
@@ -28,11 +29,12 @@ class Scratch:
     def __init__(self) -> None:
         root = place()
         sweep(root)
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
-        self._lock = os.open(self.path, os.O_RDONLY)
-        self._last = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # at exit at the latest
+        new = Path(tempfile.mkdtemp(prefix=_NEW, dir=root))
+        self._lock = os.open(new, os.O_RDONLY)
         with contextlib.suppress(OSError):  # a file system without locks: then nobody sweeps there either
             fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.path = new.rename(root / new.name.replace(_NEW, PREFIX, 1))  # locked before anybody looks at it
+        self._last = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # at exit at the latest
 
     def remove(self) -> None:
         """Delete the folder and all that is in it; a second call does nothing."""
@@ -51,15 +53,17 @@ def place() -> Path:
     return Path(tempfile.gettempdir())
 
 
-def sweep(root: Path, age_s: float = SWEEP_AGE_S) -> list[Path]:
+def sweep(root: Path) -> list[Path]:
     """Delete this user's folders whose owner is dead; returns those that were deleted."""
     swept = []
-    for path in root.glob(f"{PREFIX}*"):
+    for path in (*root.glob(f"{PREFIX}*"), *root.glob(f"{_NEW}*")):
         try:
             status = path.lstat()
         except FileNotFoundError:
             continue
-        if path.is_symlink() or status.st_uid != os.getuid() or time.time() - status.st_mtime < age_s:
+        if path.is_symlink() or status.st_uid != os.getuid():
+            continue
+        if path.name.startswith(_NEW) and time.time() - status.st_mtime < _NEW_AGE_S:
             continue
         if _orphaned(path):
             shutil.rmtree(path, ignore_errors=True)
