@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from uigym.browser import Browser, Frame, Session, find_chromium
-from uigym.browser.orphans import SWITCH, end_group, is_running, mark, mark_profile, sweep
+from uigym.browser.orphans import SWITCH, claim, discard, end_group, is_running, mark, note_profile, sweep
 from uigym.errors import BrowserError, ProductError
 from uigym.types import Click, Event, Key
 
@@ -188,10 +188,27 @@ def test_the_profile_of_a_dead_owner_is_removed_and_no_other(tmp_path: Path, mon
     dead, alive, foreign = (tmp_path / f"playwright_profile-{name}" for name in "abc")
     for folder in (dead, alive, foreign):
         folder.mkdir()
-    mark_profile(alive)
-    (dead / "uigym-owner").write_text((alive / "uigym-owner").read_text().replace(f".{os.getpid()}.", f".{gone.pid}."))
+    left, held = claim(), claim()
+    note_profile(left, dead)
+    note_profile(held, alive)
+    owner = left / "uigym-owner"
+    owner.write_text(owner.read_text().replace(f".{os.getpid()}.", f".{gone.pid}."))
     sweep()
-    assert not dead.exists() and alive.is_dir() and foreign.is_dir()
+    assert not dead.exists() and not left.exists()
+    assert alive.is_dir() and held.is_dir() and foreign.is_dir()
+    discard(held)
+    assert not alive.exists() and not held.exists()
+
+
+def test_no_other_folder_is_taken_for_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    others = [tmp_path / "mine", tmp_path / "deeper" / "playwright_profile"]
+    for other in others:
+        other.mkdir(parents=True)
+        folder = claim()
+        note_profile(folder, other)
+        discard(folder)
+        assert other.is_dir() and not folder.exists()
 
 
 def stand_in(switch: str, command: str = "sleep 30") -> subprocess.Popen[bytes]:

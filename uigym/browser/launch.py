@@ -74,8 +74,9 @@ class Browser:
         await browser.close()
     """
 
-    def __init__(self, playwright: Playwright, chromium: Chromium, wire: Wire, pid: int):
+    def __init__(self, playwright: Playwright, chromium: Chromium, wire: Wire, pid: int, folder: Path):
         self._playwright = playwright
+        self._folder = folder
         self._chromium = chromium
         self._wire = wire
         self.pid = pid
@@ -96,13 +97,14 @@ class Browser:
         path = executable or find_chromium()
         for pid in orphans.sweep():
             log.warning("ended Chromium %d, whose owner had died", pid)
-        playwright = await async_playwright().start()
+        playwright, folder = await async_playwright().start(), orphans.claim()
         try:
-            chromium = await _start(playwright, path)
-            pid, wire = await _connect(chromium)
-            return cls(playwright, chromium, wire, pid)
+            chromium = await _start(playwright, path, folder)
+            pid, wire = await _connect(chromium, folder)
+            return cls(playwright, chromium, wire, pid, folder)
         except BaseException:
             await playwright.stop()
+            orphans.discard(folder)
             raise
 
     @property
@@ -155,6 +157,7 @@ class Browser:
         if orphans.is_running(self.pid):
             await asyncio.to_thread(orphans.end_group, self.pid)
         await _patiently(self._playwright.stop())
+        await asyncio.to_thread(orphans.discard, self._folder)
 
     async def _take(self, wanted: Wanted) -> Prepared:
         if not self.alive:
@@ -180,24 +183,25 @@ class Browser:
         return Prepared(context, await Tab.attach(page, self._wire, settling), self._wire, settling)
 
 
-async def _start(playwright: Playwright, path: Path) -> Chromium:
+async def _start(playwright: Playwright, path: Path, folder: Path) -> Chromium:
     sandbox = os.geteuid() != 0  # Chromium refuses to run as root with its sandbox
     try:
-        return await _launch(playwright, path, sandbox)
+        return await _launch(playwright, path, folder, sandbox)
     except Error as exc:
         if not (sandbox and _SANDBOX.search(exc.message)):
             raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
     log.warning("this system lets no user start Chromium's sandbox: starting without it, so open only pages you trust")
     try:
-        return await _launch(playwright, path, sandbox=False)
+        return await _launch(playwright, path, folder, sandbox=False)
     except Error as exc:
         raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
 
 
-async def _launch(playwright: Playwright, path: Path, sandbox: bool) -> Chromium:
+async def _launch(playwright: Playwright, path: Path, folder: Path, sandbox: bool) -> Chromium:
     return await playwright.chromium.launch(
         executable_path=path,
         args=[*FLAGS, "--remote-debugging-port=0", orphans.mark()],
+        artifacts_dir=folder / "artifacts",
         chromium_sandbox=sandbox,
         ignore_default_args=["--disable-dev-shm-usage"] if _has_shared_memory() else None,
         timeout=LAUNCH_TIMEOUT_S * 1000,
@@ -215,7 +219,7 @@ def _has_shared_memory() -> bool:
         return False
 
 
-async def _connect(chromium: Chromium) -> tuple[int, Wire]:
+async def _connect(chromium: Chromium, claimed: Path) -> tuple[int, Wire]:
     """(process id, our own connection); Chromium writes its port into its profile."""
     cdp = await chromium.new_browser_cdp_session()
     processes = (await cdp.send("SystemInfo.getProcessInfo"))["processInfo"]
@@ -225,7 +229,7 @@ async def _connect(chromium: Chromium) -> tuple[int, Wire]:
     if profile is None:
         raise BrowserError(f"Chromium does not say where its profile is: {command}")
     folder = Path(profile[1].strip('"'))
-    orphans.mark_profile(folder)
+    orphans.note_profile(claimed, folder)
     port, path = await asyncio.to_thread(_port, folder / "DevToolsActivePort")
     pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
     return pid, await Wire.connect(port, path)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 SWITCH = "--uigym-owner="
 _MARK_FILE = "uigym-owner"
+_FOLDER = "playwright-uigym-"
+_PROFILE = "profile"
 _PROC = Path("/proc")
 
 
@@ -34,15 +36,30 @@ def sweep() -> list[int]:
         if _is_orphan(value):
             end_group(pid)
             swept.append(pid)
-    for file in Path(tempfile.gettempdir()).glob(f"playwright*/{_MARK_FILE}"):
+    for file in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*/{_MARK_FILE}"):
         if _is_orphan(_read(file)):
-            shutil.rmtree(file.parent, ignore_errors=True)
+            discard(file.parent)
     return swept
 
 
-def mark_profile(folder: Path) -> None:
-    """Say in a browser's profile folder whose it is, so that a later sweep can remove what a kill left behind."""
+def claim() -> Path:
+    """A folder for what a browser leaves on the disk; it says whose it is, so that a sweep finds it after a kill."""
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER))
     (folder / _MARK_FILE).write_text(mark().removeprefix(SWITCH))
+    return folder
+
+
+def note_profile(folder: Path, profile: Path) -> None:
+    """Say in the folder where the browser's profile is, which Playwright makes and does not always remove."""
+    (folder / _PROFILE).write_text(str(profile))
+
+
+def discard(folder: Path) -> None:
+    """Delete a claimed folder, and before it the profile that it names."""
+    profile = Path(_read(folder / _PROFILE) or folder / "nothing")
+    if profile.parent == folder.parent and profile.name.startswith("playwright"):
+        shutil.rmtree(profile, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_group(pid: int, patience_s: float = 3.0) -> None:

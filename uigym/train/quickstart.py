@@ -32,7 +32,6 @@ CONFIG: dict[str, Any] = {
         "warm_start": {"demonstrations": 600, "epochs": 2.5, "matrix_lr": 2e-3, "other_lr": 4e-4},
         "max_updates": 1000,
         "max_seconds": 460,
-        "algorithm": {"passes": 3},
         "matrix_lr": 5e-4,
         "other_lr": 1.5e-4,
         "save_every": 20,
