@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from uigym.errors import HarnessError, ProductError
 from uigym.harness import Harness
-from uigym.product import Product, scratch
+from uigym.product import Product, scratch, strays
 from uigym.product.command import words
 from uigym.types import State
 
@@ -162,6 +163,47 @@ async def test_product_that_died_is_named_at_the_next_reset(tmp_path: Path) -> N
         with pytest.raises(ProductError, match="its command ended with signal SIGKILL"):
             await product.read_state()
         assert await gone(child)
+
+
+LEAVE = """
+import pathlib, subprocess, sys
+away = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path(sys.argv[2], "away").write_text(str(away.pid))
+"""
+
+
+async def test_what_leaves_its_group_ends_with_the_product(tmp_path: Path) -> None:
+    """A child with a session of its own is outside the product's process group."""
+    async with Product(command(tmp_path, LEAVE + SERVER), tmp_path / "work"):
+        away = int((tmp_path / "work/away").read_text())
+        os.kill(away, 0)
+    assert await gone(away)
+
+
+async def test_a_command_that_goes_to_the_background_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ProductError, match="its command ended with status 0"):
+        await Product(command(tmp_path, LEAVE), tmp_path / "work").start()
+    assert await gone(int((tmp_path / "work/away").read_text()))
+
+
+async def test_strays_of_a_dead_owner_are_swept_and_no_others() -> None:
+    owner = subprocess.Popen(["true"])  # noqa: ASYNC220
+    owner.wait()
+    dead = re.sub(r"\.\d+\.", f".{owner.pid}.", strays.token(), count=1)
+    values = {"dead": dead, "alive": strays.token(), "nobody's": "x"}
+    sleeping = {
+        name: subprocess.Popen(["sleep", "60"], env={**os.environ, strays.VARIABLE: value})  # noqa: ASYNC220
+        for name, value in values.items()
+    }
+    try:
+        assert sleeping["dead"].pid in strays.sweep()
+        sleeping["dead"].wait(5)
+        assert [name for name, process in sleeping.items() if process.poll() is None] == ["alive", "nobody's"]
+        assert strays.end(values["alive"]) == [sleeping["alive"].pid]
+    finally:
+        for process in sleeping.values():
+            process.kill()
+            process.wait()
 
 
 async def test_cancelled_start_leaves_nothing(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def sweep() -> list[int]:
     swept = []
     for pid, command in _marked():
         value = next(part for part in command if part.startswith(SWITCH)).removeprefix(SWITCH)
-        if _is_orphan(value):
+        if is_orphan(value):
             end_group(pid)
             swept.append(pid)
     for file in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*/{_MARK_FILE}"):
-        if _is_orphan(_read(file)):
+        if is_orphan(_read(file)):
             discard(file.parent)
     return swept
 
@@ -101,7 +101,8 @@ def _marked() -> Iterator[tuple[int, list[str]]]:
             yield int(entry.name), command
 
 
-def _is_orphan(value: str) -> bool:
+def is_orphan(value: str) -> bool:
+    """Whether the process that a mark names is dead; False for one of another namespace, and for what is no mark."""
     namespace, _, rest = value.partition(".")
     owner, _, started = rest.partition(".")
     if namespace != _namespace() or not owner.isdigit():

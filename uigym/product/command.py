@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from uigym.errors import HarnessError, ProductError
+from uigym.product import strays
 
 GRACE_S = 3.0
 """How long a product may take to end after SIGTERM before SIGKILL."""
@@ -79,9 +80,10 @@ class Command:
         self._began = time.monotonic()
         settings, arguments = words(start, self.port, workdir)
         output.write_bytes(b"")
+        self._token = strays.token()
         self._watcher = _watch()
         try:
-            self._process = _spawn(arguments, settings, output)
+            self._process = _spawn(arguments, {**settings, strays.VARIABLE: self._token}, output)
         except OSError as exc:
             self._release()
             raise ProductError(f"the start command could not be run: {exc}. Is {arguments[0]!r} installed?") from exc
@@ -98,6 +100,7 @@ class Command:
         """How the command ended; None while it runs."""
         if self._process.returncode is None and self._process.poll() is not None:
             self._kill(signal.SIGKILL)  # what it left behind in its group
+            strays.end(self._token)  # and outside of it
             self._release()
         status = self._process.returncode
         if status is None:
@@ -129,6 +132,7 @@ class Command:
             finally:
                 self._kill(signal.SIGKILL)
                 self._process.wait()  # a killed process is gone at once
+        await asyncio.to_thread(strays.end, self._token)
         self._release()
 
     async def _until_ended(self, timeout_s: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from pathlib import Path
@@ -13,9 +14,11 @@ import httpx
 
 from uigym.errors import HarnessError, ProductError
 from uigym.harness import Harness
+from uigym.product import strays
 from uigym.product.asgi import Served, factory
 from uigym.product.command import Command
 
+_log = logging.getLogger(__name__)
 TRIES = 3
 """How many ports a command is given before "address in use" is an error."""
 URL_TIMEOUT_S = 5.0
@@ -76,6 +79,8 @@ async def launch(harness: Harness, workdir: Path, output: Path) -> Launched:
     """
     if not harness.start:
         return await _once(harness, workdir, output)
+    for pid in await asyncio.to_thread(strays.sweep):
+        _log.warning("ended process %d of a product whose owner had died", pid)
     for attempt in range(TRIES):
         try:
             return await _once(harness, workdir, output)
