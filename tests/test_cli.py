@@ -380,6 +380,29 @@ def test_ctrl_c_stops_cleanly(slow: tuple[subprocess.Popen[str], Path, str]) -> 
     until(lambda: not marked(mark), 10)
 
 
+@pytest.fixture
+def in_background(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path, str]]:
+    """The slow run as a script's `&` starts it, with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    starting = started(tmp_path, "await asyncio.sleep(60)")
+    try:
+        running = next(starting)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    yield running
+    next(starting, None)
+
+
+@pytest.mark.browser
+def test_sigterm_ends_a_run_in_the_background(in_background: tuple[subprocess.Popen[str], Path, str]) -> None:
+    process, folder, mark = in_background
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert RunStore(folder).ids() == []
+    until(lambda: not marked(mark), 10)
+
+
 @pytest.mark.browser
 def test_ctrl_c_twice_ends_at_once(stuck: tuple[subprocess.Popen[str], Path, str]) -> None:
     process, folder, mark = stuck

@@ -299,6 +299,33 @@ async def test_plain_functions_do_as_reset_and_probe() -> None:
     assert threads[0] is not threading.main_thread()
 
 
+HANGS = """
+import asyncio, time
+from uigym.errors import ProductError
+from uigym.harness import Harness
+from uigym.product import Product
+from uigym.types import State
+async def app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+async def state(product):
+    return State({"t": ()})
+async def main():
+    shop = Harness(name="shop", asgi=lambda workdir: app, state=state, reset=lambda *_: time.sleep(600), ready_timeout_s=1.0)
+    async with Product(shop) as product:
+        try:
+            await product.reset(0)
+        except ProductError as error:
+            print(error)
+asyncio.run(main())
+"""
+
+
+def test_a_plain_function_that_hangs_does_not_hold_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "cannot reset with seed 0: it took more than 1 s" in done.stdout, done.stderr
+
+
 async def failing(*_: Any) -> Any:
     raise ConnectionError("control port closed")
 
