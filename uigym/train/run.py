@@ -53,6 +53,8 @@ class Run:
     curve: list[dict[str, Any]] = field(default_factory=list)
     done: int = 0
     """Updates so far."""
+    saved: int = -1
+    """Updates that the newest checkpoint holds."""
     practice: Curriculum = field(init=False)
     """(task, seed) of one group after another."""
 
@@ -193,6 +195,8 @@ class Run:
     def save(self) -> Path:
         """Write a checkpoint that a later call of `uigym train` goes on from; the older ones are removed."""
         folder = self.config.out / f"checkpoint-{self.done}"
+        if self.saved == self.done:
+            return folder  # nothing was learned since
         progress = {
             "update": self.done,
             "version": self.policy.version,
@@ -200,6 +204,7 @@ class Run:
             "practice": self.practice.state(),
         }
         checkpoint.save(folder, self.learner, progress)
+        self.saved = self.done
         for old in self.config.out.glob("checkpoint-*"):
             if old != folder:
                 checkpoint.remove(old)
@@ -214,6 +219,7 @@ class Run:
         with attribute(ConfigError, f"cannot resume from {found}"):
             self.done, self.curve = progress["update"], progress["curve"]
             self.practice.restore(progress["practice"])
+            self.saved = self.done
         self.say(f"going on from {found} after {self.done} updates")
         return True
 
