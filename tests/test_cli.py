@@ -11,6 +11,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from uigym.cli.terminal import descendants
 from uigym.errors import ConfigError
 from uigym.harness import Split
 from uigym.store import RunStore
+from uigym.types import Verdict
 
 RENTAL = Path(__file__).parent / "third_party" / "rental.py"
 HARNESS = """
@@ -146,6 +148,36 @@ def test_run_keeps_resumes_and_refuses_to_mix(tmp_path: Path) -> None:
     again = json.loads(uigym(*words, "--seeds", "0:3", "--resume", "--json").stdout)
     assert (again["episodes"], again["successes"]) == (3, 3)
     assert len(RunStore(folder).ids()) == 3
+    other = uigym("run", RENTAL, "--policy", "noop", "--seeds", "0:3", "--out", folder, "--resume")
+    assert "holds episodes of oracle, not of noop" in one_message(other, 2)
+    fewer = json.loads(uigym(*words, "--seeds", "1", "--resume", "--json").stdout)
+    assert fewer["episodes"] == 1, "only what was asked for is summed up"
+
+
+@pytest.mark.browser
+def test_report_shows_failures_first_and_all_that_was_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    uigym("run", RENTAL, "--policy", "oracle", "--seeds", "1", "--out", folder)
+    store = RunStore(folder)
+    (won,) = store.episodes()
+    images = {step.image: store.image(step.image) for step in won.steps}
+    lost = replace(won, id="zzz", instruction="<b>Rent</b>", verdict=Verdict(0.0, False, reason="no"))
+    store.write(lost, images)
+    result = uigym("report", folder)
+    assert result.exit_code == 0 and result.stdout.strip() == str(folder / "report.html")
+    page = (folder / "report.html").read_text()
+    assert page.index("&lt;b&gt;Rent&lt;/b&gt;") < page.index(won.instruction) and "<b>Rent" not in page
+    assert page.count("data:image/png") >= 4
+    uigym("report", folder, "--episodes", "1")
+    assert won.instruction not in (folder / "report.html").read_text()
+    assert "holds no run" in one_message(uigym("report", tmp_path / "nothing"), 2)
+
+
+@pytest.mark.browser
+def test_record_does_not_count_failures_as_recorded(tmp_path: Path) -> None:
+    uigym("run", RENTAL, "--policy", "noop", "--seeds", "0:2", "--out", tmp_path)
+    good = json.loads(uigym("record", RENTAL, "--seeds", "0:2", "--out", tmp_path, "--json").stdout)
+    assert (good["kept"], good["left_out"]) == (2, {})
 
 
 @pytest.mark.browser

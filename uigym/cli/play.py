@@ -13,8 +13,8 @@ from rich.table import Table
 
 from uigym.agent import Agent, Plan, Trial
 from uigym.cli.options import AsJson, KeepIn, OutFolder, Seeds, Slots, SplitName, TaskRef, find_tasks, parse_seeds
-from uigym.cli.terminal import FAILED, Shown, out, print_json, progress, say
-from uigym.errors import ConfigError
+from uigym.cli.terminal import FAILED, Shown, out, print_json, print_path, progress, say
+from uigym.errors import ConfigError, StoreError, attribute
 from uigym.evaluate import Evaluation, Score
 from uigym.harness import SPLIT_SIZE, Harness, Split
 from uigym.policy import policy_name
@@ -160,6 +160,37 @@ def record_(
         _print_recording(recording, folder)
 
 
+def report_(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run: what --out named.")],
+    episodes: Annotated[int, typer.Option(min=1, max=500, help="Show at most so many, failures first.")] = 20,
+) -> None:
+    """Make a page of a run's episodes: what was seen and done, step by step, and what the verifier says.
+
+    \b
+      uigym run ./crm.py --policy oracle --seeds 0:3 --out runs/crm
+      uigym report runs/crm
+    """
+    from uigym.report import Clip, render_clips
+
+    if not (folder / "run.json").is_file():
+        raise ConfigError(f"{folder} holds no run; expected the folder that --out of run, eval or record named")
+    store = RunStore(folder)
+    records = sorted(store.manifests(), key=lambda r: ((r.get("verdict") or {}).get("success", False), r["id"]))
+    if not records:
+        raise ConfigError(f"the run in {folder} has no episode that is over")
+    clips = []
+    for told in records[:episodes]:
+        episode = store.episode(told["id"])
+        names = {step.image for step in episode.steps} | {episode.final_image} - {""}
+        title = f"{episode.task}, seed {episode.seed}: {episode.instruction}"
+        clips.append(Clip(title, episode, {name: store.image(name) for name in names}))
+    page = folder / "report.html"
+    with attribute(StoreError, f"cannot write {page}"):
+        page.write_text(render_clips(clips), encoding="utf-8")
+    say(f"{len(clips)} of {len(records)} episodes")
+    print_path(page)
+
+
 def _counter(shown: Shown) -> Callable[[Episode], None]:
     """Moves a progress bar on with each episode."""
     seen, successes = 0, 0
@@ -287,4 +318,5 @@ def add_to(app: typer.Typer) -> None:
     app.command("check")(check)
     app.command("run")(run)
     app.command("record")(record_)
+    app.command("report")(report_)
     app.command("eval")(eval_)
