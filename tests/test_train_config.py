@@ -120,6 +120,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         load(tmp_path / "nothing.yaml")
     with pytest.raises(ConfigError, match=r"cannot read the run file .*: Is a directory"):
         load(tmp_path)
+    deep = tmp_path / "deep.yaml"
+    deep.write_text("a: " + "[" * 5000)
+    with pytest.raises(ConfigError, match=r"deep.yaml: nested too deeply"):
+        load(deep)
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(ConfigError, match=r"cannot read the run file .*binary.yaml: "):
@@ -143,6 +147,9 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
             "the override 'trainer.epochs=five': trainer.epochs: input should be a valid integer.*, not 'five'",
         ),
         ("trainer..epochs=5", "no key 'trainer.'"),
+        ("policy.temperature=.inf", "policy.temperature: input should be a finite number"),
+        ("trainer.algorithm.clip=[-5, -1]", "trainer.algorithm.clip: input should be greater than 0"),
+        ("seed=99999999999", "seed: input should be less than"),
     ],
 )
 def test_a_wrong_override_is_named(run_file: Path, override: str, message: str) -> None:

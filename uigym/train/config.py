@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError
 
 from uigym.errors import ConfigError, did_you_mean
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Data(_Section):
@@ -66,7 +66,7 @@ class Algorithm(_Section):
     """Episodes of one task and seed."""
     groups_per_step: int = Field(8, ge=1)
     """Groups of one update."""
-    clip: tuple[float, float] = (0.2, 0.28)
+    clip: tuple[PositiveFloat, PositiveFloat] = (0.2, 0.28)
     """How far the ratio may fall below and rise above 1."""
     minibatches: int = Field(3, ge=1)
     """Gradient steps of one pass over an update's rows, each on a part of them."""
@@ -95,7 +95,7 @@ class Trainer(_Section):
     """Train through the picture tokens too: several times the cost."""
     save_every: int = Field(10, ge=1)
     """Updates between checkpoints."""
-    threads: int = Field(2, ge=1)
+    threads: int = Field(2, ge=1, le=1024)
     """Of torch, on a CPU."""
 
 
@@ -114,7 +114,7 @@ class RunConfig(_Section):
     """Id of a harness, or path of its file."""
     out: Path = Path("runs/train")
     """Folder of the results."""
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**31)
     data: Data = Data()
     policy: PolicyConfig = PolicyConfig()
     trainer: Trainer = Trainer()
@@ -140,6 +140,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
         raise ConfigError(f"cannot read the run file {path}: it is not text ({exc})") from exc
     try:
         values = yaml.safe_load(text)
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply to be a run file") from None
     except yaml.YAMLError as exc:
         mark = getattr(exc, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
