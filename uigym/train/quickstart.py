@@ -29,9 +29,10 @@ CONFIG: dict[str, Any] = {
     "harness": "kiosk",
     "data": {"tags": ["short"], "val_episodes": 140},
     "trainer": {
-        "warm_start": {"demonstrations": 600, "epochs": 2.5, "matrix_lr": 2e-3, "other_lr": 4e-4},
+        "warm_start": {"demonstrations": 600, "epochs": 1.5, "matrix_lr": 2e-3, "other_lr": 4e-4},
         "max_updates": 1000,
-        "max_seconds": 460,
+        "max_seconds": 500,
+        "algorithm": {"passes": 2},
         "matrix_lr": 5e-4,
         "other_lr": 1.5e-4,
         "save_every": 20,
