@@ -16,6 +16,7 @@ import torch
 from uigym.errors import ConfigError, PolicyError
 from uigym.models.forward import SharedPrefix
 from uigym.models.tiny import tiny_checkpoint
+from uigym.policy import hf
 from uigym.policy.hf import PictureCache, TransformersPolicy, past_actions, picture_size
 from uigym.train.rows import Row
 from uigym.types import Answer, Click, Decision, Invalid, Observation, StepRecord, Type
@@ -186,6 +187,21 @@ def test_pictures_are_computed_once_under_the_same_weights(tiny: Tiny, picture: 
     cache.forget(vision=True)
     cache.prefixes(pngs)
     assert (shared.looked, shared.filled) == (8, 12)
+
+
+def test_a_full_cache_keeps_what_is_asked_for(
+    tiny: Callable[..., TransformersPolicy], picture: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is there already, and the oldest, must outlast what is added beside it."""
+    monkeypatch.setattr(hf, "_KEPT_PREFIXES", 3)
+    monkeypatch.setattr(hf, "_KEPT_FEATURES", 3)
+    pngs = {str(n): picture(n) for n in range(6)}
+    cache = PictureCache(tiny().cache(64, 48).shared)
+    alone = {key: cache.prefixes({key: png})[0].clone() for key, png in pngs.items()}
+    cache = PictureCache(cache.shared)
+    for asked in ("012", "03", "30451", "2", "25"):
+        found = cache.prefixes({key: pngs[key] for key in asked})
+        assert all(torch.allclose(f, alone[key], atol=1e-5) for f, key in zip(found, asked, strict=True))
 
 
 async def test_a_large_viewport_is_shown_smaller(seen: Seen, tiny: Tiny) -> None:

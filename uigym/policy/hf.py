@@ -113,7 +113,7 @@ class PictureCache:
 
     def prefixes(self, pngs: Mapping[str, bytes]) -> list[torch.Tensor]:
         """Keys and values of each picture, in the order given."""
-        new = [key for key in pngs if key not in self._prefixes]
+        new = _missing(self._prefixes, pngs)
         if new:
             visual, deep = zip(*self.features({key: pngs[key] for key in new}), strict=True)
             stacked = torch.stack(visual), [torch.stack(layer) for layer in zip(*deep, strict=True)]
@@ -122,15 +122,12 @@ class PictureCache:
                 dict(zip(new, self.shared.prefill(stacked), strict=True)),
                 max(_KEPT_PREFIXES, len(pngs)),
             )
-        found = [self._prefixes[key] for key in pngs]
-        for key in pngs:
-            self._prefixes.move_to_end(key)
-        return found
+        return [self._prefixes[key] for key in pngs]
 
     @torch.no_grad()
     def features(self, pngs: Mapping[str, bytes]) -> list[Any]:
         """Picture tokens of each picture, in the order given."""
-        new = [key for key in pngs if key not in self._features]
+        new = _missing(self._features, pngs)
         if new:
             visual, deep = self.shared.features(self.shared.pixels(self.pixels({key: pngs[key] for key in new})))
             made = {key: (visual[i], [layer[i] for layer in deep]) for i, key in enumerate(new)}
@@ -147,6 +144,14 @@ class PictureCache:
         self._prefixes.clear()
         if vision:
             self._features.clear()
+
+
+def _missing(cache: OrderedDict[str, Any], wanted: Mapping[str, bytes]) -> list[str]:
+    """The keys that are not there; those that are count as used, so that what is added does not push them out."""
+    for key in wanted:
+        if key in cache:
+            cache.move_to_end(key)
+    return [key for key in wanted if key not in cache]
 
 
 def _keep(cache: OrderedDict[str, Any], new: Mapping[str, Any], limit: int) -> None:
