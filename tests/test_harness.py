@@ -131,11 +131,11 @@ def test_grants_are_taken() -> None:
     assert harness(grants=(Goto,)).grants == (Goto,)
 
 
-def define(*wordings: str, max_steps: int = 3, function: Any = None) -> Task:
+def define(*wordings: str, max_steps: int = 3, function: Any = None, **more: Any) -> Task:
     def buy(item: str = one_of("tea")) -> Verifier:
         return unchanged()
 
-    return harness().task(*wordings, max_steps=max_steps)(function or buy)
+    return harness().task(*wordings, max_steps=max_steps, **more)(function or buy)
 
 
 def without_sampler(item: str) -> Verifier:
@@ -150,9 +150,9 @@ def without_sampler(item: str) -> Verifier:
         ({"wordings": ("Buy {}.",)}, r"uses \{\}, which is not a parameter"),
         ({"wordings": ()}, "at least one wording and a whole max_steps >= 1"),
         ({"wordings": ("Buy.",), "max_steps": 0}, "at least one wording and a whole max_steps >= 1, not 0"),
-        ({"max_steps": 2.5}, "a whole max_steps >= 1, not 2.5"),
-        ({"max_steps": "3"}, "a whole max_steps >= 1, not '3'"),
-        ({"tags": "short"}, "tags and heldout_wordings are several texts"),
+        ({"wordings": ("Buy.",), "max_steps": 2.5}, "a whole max_steps >= 1, not 2.5"),
+        ({"wordings": ("Buy.",), "max_steps": "3"}, "a whole max_steps >= 1, not '3'"),
+        ({"wordings": ("Buy.",), "tags": "short"}, "tags and heldout_wordings are several texts"),
         ({"wordings": ("Buy.",), "function": without_sampler}, "default of parameter 'item' must be a sampler"),
     ],
 )

@@ -164,7 +164,9 @@ def report_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run: what --out named.")],
     episodes: Annotated[int, typer.Option(min=1, max=500, help="Show at most so many, failures first.")] = 20,
 ) -> None:
-    """Make a page of a run's episodes: what was seen and done, step by step, and what the verifier says.
+    """Make a page of a run's episodes.
+
+    What was seen and done, step by step, and what the verifier says.
 
     \b
       uigym run ./crm.py --policy oracle --seeds 0:3 --out runs/crm

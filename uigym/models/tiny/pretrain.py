@@ -35,6 +35,8 @@ from uigym.models.tiny.build import PATCH_PX, make_config, make_model, make_toke
 from uigym.models.tiny.lessons import dictation, make_lessons
 from uigym.models.tiny.pages import HEIGHT, WIDTH, make_page
 from uigym.models.tiny.render import SHEET, Easel
+from uigym.policy.codecs.tiny import cell, decode
+from uigym.types import Click
 
 LESSONS = 16
 """Made for a page; each visit to the page takes some of them."""
@@ -211,13 +213,11 @@ def examine(shared: SharedPrefix, prompts: Prompts, sheets: list[list[tuple[Any,
 
 
 def _alike(want: str, have: str) -> bool:
-    if not want.startswith("<click>"):
+    meant, said = decode(want, WIDTH, HEIGHT), decode(have, WIDTH, HEIGHT)
+    if not (isinstance(meant, Click) and isinstance(said, Click) and meant.count == said.count):
         return want == have
-    a, b = (
-        [int(n[1:].rstrip(">")) for n in t.split("<")[2:]] if t.startswith("<click>") and t.count("<") == 3 else []
-        for t in (want, have)
-    )
-    return len(a) == len(b) == 2 and abs(a[0] - b[0]) <= 1 and abs(a[1] - b[1]) <= 1
+    (x, y), (right, down) = (cell(click.x, click.y, WIDTH, HEIGHT) for click in (meant, said))
+    return abs(x - right) <= 1 and abs(y - down) <= 1
 
 
 def schedule(share: float, step: int) -> float:
