@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -190,6 +191,25 @@ def test_pretraining_from_nothing(tmp_path: Path) -> None:
     assert told["lessons"] < math.log(384) - 0.05, "below what a model that knows nothing has"
     assert not running_with(name)
     TransformersPolicy(tmp_path / "model")
+
+
+@pytest.mark.browser
+def test_a_killed_pretraining_leaves_no_process(tmp_path: Path) -> None:
+    name = f"pretrain-{uuid.uuid4()}"
+    sizes = ["--minutes", "5", "--batch", "1", "--capacity", "16", "--heldout", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "uigym.models.tiny.pretrain", "--out", str(tmp_path / "model"), *sizes],
+        env={**os.environ, "UIGYM_TEST": name},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as trainer:
+        deadline = time.monotonic() + 120
+        while len(running_with(name)) < 6 and time.monotonic() < deadline:  # it, its workers, their browsers
+            time.sleep(0.1)
+        trainer.kill()
+    while running_with(name) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not running_with(name)
 
 
 def running_with(name: str) -> list[str]:

@@ -97,15 +97,21 @@ def draw_pages(seed: int, queue: Any, stop: Any) -> None:
     loop.run_until_complete(easel.__aenter__())
     rng, prompts = random.Random(seed), Prompts(make_tokenizer())
     try:
-        while not stop.is_set():
+        while _is_wanted(stop):
             _offer(queue, _sheet(easel, loop, rng, prompts), stop)
     finally:
         loop.run_until_complete(easel.__aexit__())
         queue.cancel_join_thread()
 
 
+def _is_wanted(stop: Any) -> bool:
+    """Until told to stop, or the trainer has died."""
+    trainer = mp.parent_process()
+    return not stop.is_set() and (trainer is None or trainer.is_alive())
+
+
 def _offer(queue: Any, sheet: list[tuple[Any, ...]], stop: Any) -> None:
-    while not stop.is_set():
+    while _is_wanted(stop):
         try:
             return queue.put(sheet, timeout=0.5)
         except Full:  # look again whether anybody still wants it
