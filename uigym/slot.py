@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import httpx
 
 from uigym.browser import Browser, Frame, Session
-from uigym.errors import BrowserError, ProductError, UIGymError, is_being_cancelled
+from uigym.errors import BrowserError, ProductError, UIGymError, attribute
 from uigym.harness import Harness
 from uigym.product import Product
 from uigym.types import State
@@ -349,17 +349,10 @@ async def within(seconds: float, error: type[UIGymError], doing: str, work: Awai
     """Wait for the work, but no longer than `seconds`; what goes wrong becomes `error`, unless it is uigym's own."""
     try:
         async with asyncio.timeout(seconds):
-            return await work
-    except UIGymError:
-        raise
+            with attribute(error, doing):
+                return await work
     except TimeoutError as exc:
         raise error(f"{doing}: not finished within {seconds:g} s") from exc
-    except asyncio.CancelledError as exc:
-        if is_being_cancelled():
-            raise
-        raise error(f"{doing}: was cancelled, but not by uigym") from exc
-    except (Exception, SystemExit) as exc:
-        raise error(f"{doing}: {type(exc).__name__}: {exc}") from exc
 
 
 async def _close_session(session: Session, before: asyncio.Task[None] | None) -> None:

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from uigym.policy.codecs.screen import (
+    CLICKS,
     NOTCH_PX,
     Screen,
     Unreadable,
+    click_name,
+    direction,
     fields,
     held,
     need,
@@ -41,11 +44,8 @@ from uigym.types import (
     Wait,
 )
 
-_CLICKS: dict[str, dict[str, Any]] = {
-    "left_click": {}, "right_click": {"button": "right"}, "middle_click": {"button": "middle"}, "double_click": {"count": 2}, "triple_click": {"count": 3},
-}  # fmt: skip
 MEMBERS = (
-    *_CLICKS, "mouse_move", "hover", "left_click_drag", "left_mouse_down", "left_mouse_up", "scroll", "key", "hold_key", "type", "wait",
+    *CLICKS, "mouse_move", "hover", "left_click_drag", "left_mouse_down", "left_mouse_up", "scroll", "key", "hold_key", "type", "wait",
     "screenshot", "cursor_position", "navigate", "switch_tab",
 )  # fmt: skip
 MAX_REPEAT = 100
@@ -60,9 +60,9 @@ def _actions(said: object, screen: Screen) -> Iterable[Action]:
     block = fields(said, "a tool_use block")
     args = fields(block.get("input", block), "input")
     name = args["action"] if "action" in args else need(block, "name", "a tool_use block")
-    if name in _CLICKS:
+    if name in CLICKS:
         modifiers = held(args.get("modifiers") or args.get("text"))
-        return [Click(*_point(args, screen), modifiers=modifiers, **_CLICKS[name])]
+        return [Click(*_point(args, screen), modifiers=modifiers, **CLICKS[name])]
     return _other(text(name, "the name"), args, screen)
 
 
@@ -132,7 +132,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
 
     match action:
         case Click(x, y, button, count, modifiers):
-            name = {2: "double_click", 3: "triple_click"}.get(count, f"{button}_click")
+            name = click_name(button, count)
             if count > 1 and button != "left":
                 return None
             return _call(name, coordinate=at(x, y), text="+".join(modifiers).lower().replace("control", "ctrl") or None)
@@ -141,7 +141,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
         case Drag(path, "left", ()) if len(path) == 2:
             return _call("left_click_drag", start_coordinate=at(*path[0]), coordinate=at(*path[1]))
         case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
-            way = ("down" if dy > 0 else "up") if dy else ("right" if dx > 0 else "left")
+            way = direction(dx, dy)
             notches = max(1, round(abs(dx or dy) / NOTCH_PX))
             return _call("scroll", coordinate=at(x, y), scroll_direction=way, scroll_amount=notches)
         case Type(said):

@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, fields, need, number, read, text, unknown, wheel
+from uigym.policy.codecs.screen import (
+    NOTCH_PX,
+    Screen,
+    Unreadable,
+    click_name,
+    direction,
+    fields,
+    need,
+    number,
+    read,
+    text,
+    unknown,
+    wheel,
+)
 from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Wait
 
 GRID = (1000.0, 1000.0)
@@ -114,9 +127,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
 
     match action:
         case Click(x, y, button, count, ()) if count == 1 or button == "left":
-            name = {2: "double_click", 3: "triple_click"}.get(
-                count, {"left": "click_at"}.get(button, f"{button}_click")
-            )
+            name = "click_at" if (button, count) == ("left", 1) else click_name(button, count)
             return {"name": name, "args": at(x, y)}
         case Move(x, y):
             return {"name": "hover_at", "args": at(x, y)}
@@ -126,7 +137,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
                 "args": {**at(*path[0]), **at(*path[1], ("destination_x", "destination_y"))},
             }
         case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
-            way = ("down" if dy > 0 else "up") if dy else ("right" if dx > 0 else "left")
+            way = direction(dx, dy)
             side = screen.width if dx else screen.height
             magnitude = min(1000, round(abs(dx or dy) / side * GRID[1]))
             return {"name": "scroll_at", "args": {**at(x, y), "direction": way, "magnitude": magnitude}}

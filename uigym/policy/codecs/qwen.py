@@ -12,7 +12,20 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uigym.policy.codecs.screen import Screen, Unreadable, fields, moved, need, number, pair, read, text, unknown
+from uigym.policy.codecs.screen import (
+    CLICKS,
+    Screen,
+    Unreadable,
+    click_name,
+    fields,
+    moved,
+    need,
+    number,
+    pair,
+    read,
+    text,
+    unknown,
+)
 from uigym.types import Action, Answer, Click, Done, Drag, Key, Move, Scroll, Type, Wait
 
 GRID = (1000.0, 1000.0)
@@ -21,9 +34,6 @@ ACTIONS = (
     "wait", "terminate", "answer",
 )  # fmt: skip
 _OPEN = "<tool_call>"
-_CLICKS: dict[str, dict[str, Any]] = {
-    "left_click": {}, "right_click": {"button": "right"}, "middle_click": {"button": "middle"}, "double_click": {"count": 2}, "triple_click": {"count": 3},
-}  # fmt: skip
 
 
 def smart_resize(
@@ -98,8 +108,8 @@ def _action(call: Mapping[str, Any], screen: Screen, space: tuple[float, float])
     def at() -> tuple[float, float]:
         return screen.place(*pair(args["coordinate"], "coordinate"), space) if "coordinate" in args else screen.at()
 
-    if name in _CLICKS:
-        return Click(*at(), **_CLICKS[name])
+    if name in CLICKS:
+        return Click(*at(), **CLICKS[name])
     match name:
         case "mouse_move":
             need(args, "coordinate", name)
@@ -136,7 +146,7 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = GRID) ->
 
     match action:
         case Click(x, y, button, count, ()) if count == 1 or button == "left":
-            return _said({2: "double_click", 3: "triple_click"}.get(count, f"{button}_click"), coordinate=at(x, y))
+            return _said(click_name(button, count), coordinate=at(x, y))
         case Move(x, y):
             return _said("mouse_move", coordinate=at(x, y))
         case Drag(path, "left", ()) if len(path) == 2:  # from where the pointer is

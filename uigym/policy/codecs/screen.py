@@ -22,6 +22,13 @@ _MODIFIERS: dict[str, Modifier] = {
 }  # fmt: skip
 
 
+CLICKS: dict[str, dict[str, Any]] = {
+    "left_click": {}, "right_click": {"button": "right"}, "middle_click": {"button": "middle"}, "double_click": {"count": 2},
+    "triple_click": {"count": 3},
+}  # fmt: skip
+"""Names that several families give to clicks, and what `Click` then has beside the point."""
+
+
 class Unreadable(ValueError):
     """A reply means no action; the text says what was expected."""
 
@@ -184,6 +191,18 @@ def wheel(direction: object, pixels: float) -> tuple[float, float]:
     if direction not in ways:
         raise Unreadable(f"a direction is up, down, left or right, not {_brief(direction)}")
     return ways[str(direction)]
+
+
+def direction(dx: float, dy: float) -> str:
+    """The inverse of `wheel`, for scrolling along one axis."""
+    if dy:
+        return "down" if dy > 0 else "up"
+    return "right" if dx > 0 else "left"
+
+
+def click_name(button: str, count: int) -> str:
+    """The name in `CLICKS` of a click; several clicks are of the left button."""
+    return {2: "double_click", 3: "triple_click"}.get(count, f"{button}_click")
 
 
 def _brief(value: object) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from uigym.policy.codecs.calls import Call, parse
 from uigym.policy.codecs.qwen import smart_resize
-from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, read, text, unknown, wheel
+from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, direction, read, text, unknown, wheel
 from uigym.types import Action, Answer, Click, Done, Drag, Key, Scroll, Type, Wait
 
 ACTIONS = ("click", "left_double", "right_single", "drag", "hotkey", "type", "scroll", "wait", "finished", "call_user")
@@ -114,7 +114,7 @@ def encode(action: Action, screen: Screen) -> str:
         case Drag(path, "left", ()) if len(path) == 2:
             return f"drag(start_point={at(*path[0])}, end_point={at(*path[1])})"
         case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
-            way = ("down" if dy > 0 else "up") if dy else ("right" if dx > 0 else "left")
+            way = direction(dx, dy)
             return f"scroll(point={at(x, y)}, direction='{way}')"
         case Type(said):
             return f"type(content='{_escaped(said)}')"
