@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from uigym.browser import Browser, Determinism
+from uigym.browser import Browser
+from uigym.surroundings import Surroundings
 from uigym.types import Action, Click, Key, Move, Scroll, Type
 
 pytestmark = pytest.mark.browser
@@ -22,7 +23,7 @@ ACTS: tuple[Action, ...] = (
     Click(200, 120),
     Scroll(100, 100, dy=-60),
 )
-FIXED = Determinism(
+FIXED = Surroundings(
     locale="de-DE",
     timezone="Asia/Tokyo",
     clock=datetime.datetime(2024, 3, 1, 12, 30, tzinfo=datetime.UTC),
@@ -30,8 +31,8 @@ FIXED = Determinism(
 )
 
 
-async def film(browser: Browser, url: str, surroundings: Determinism, viewport: tuple[int, int]) -> list[bytes]:
-    session = await browser.session(base_url=url, viewport=viewport, determinism=surroundings)
+async def film(browser: Browser, url: str, surroundings: Surroundings, viewport: tuple[int, int]) -> list[bytes]:
+    session = await browser.session(base_url=url, viewport=viewport, surroundings=surroundings)
     frames = [await session.open("/paint.html")]
     for act in ACTS:
         frames.append(await session.step(act))
@@ -53,7 +54,7 @@ async def test_the_same_pixels_in_two_browsers_and_twice_in_one(browser: Browser
 
 @on_loop
 async def test_clock_locale_and_randomness_are_what_was_asked_for(browser: Browser, pages: Any) -> None:
-    session = await browser.session(base_url=pages.url, determinism=FIXED)
+    session = await browser.session(base_url=pages.url, surroundings=FIXED)
     await session.open("/paint.html")
     said = await session.page.evaluate(
         "[Date.now(), new Date().toLocaleString(), new Date(0).getTime(), new Date() instanceof Date, new Date().constructor === Date,"
@@ -74,7 +75,7 @@ async def test_clock_locale_and_randomness_are_what_was_asked_for(browser: Brows
     numbers = await session.page.evaluate("Array.from({length: 1000}, Math.random)")
     assert all(0 <= n < 1 for n in numbers) and len(set(numbers)) == 1000 and 450 < 1000 * sum(numbers) / 1000 < 550
     await session.close()
-    session = await browser.session(base_url=pages.url, determinism=FIXED)
+    session = await browser.session(base_url=pages.url, surroundings=FIXED)
     await session.open("/paint.html")
     assert await session.page.evaluate("Array.from({length: 1000}, Math.random)") == numbers
     await session.close()
@@ -92,4 +93,4 @@ async def test_without_being_asked_the_clock_runs(browser: Browser, pages: Any) 
 
 def test_a_clock_needs_a_time_zone() -> None:
     with pytest.raises(ValueError, match="time zone"):
-        Determinism(clock=datetime.datetime(2024, 1, 1))
+        Surroundings(clock=datetime.datetime(2024, 1, 1))

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
 from uigym.params import Sampler
+from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
 
@@ -180,6 +181,8 @@ class Harness:
     """Path at which every episode begins."""
     viewport: tuple[int, int] = (1280, 720)
     """CSS px."""
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    """Locale, time zone, clock, density, permissions and the like."""
     grants: tuple[type, ...] = ()
     """Actions beyond mouse and keyboard that policies may use: Goto, Back, SwitchTab, Upload, Dialog."""
     looks: Mapping[str, Looks] = field(default_factory=dict)
@@ -217,6 +220,7 @@ class Harness:
             ("home", self.home, 'a path such as "/"', _is_path(self.home)),
             ("ready_timeout_s", self.ready_timeout_s, "seconds", _is_between(self.ready_timeout_s, 1e-3, 86_400)),
             ("grants", self.grants, "a tuple of actions", isinstance(self.grants, tuple | list)),
+            ("surroundings", self.surroundings, "Surroundings(...)", isinstance(self.surroundings, Surroundings)),
             ("looks", self.looks, "Looks by part", _are_looks(self.looks)),
             ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
              and all(type(side) is int and 1 <= side <= 10_000 for side in size)),

@@ -16,6 +16,7 @@ from uigym.browser import Browser, Frame, Session
 from uigym.errors import BrowserError, ProductError, UIGymError, attribute
 from uigym.harness import Harness
 from uigym.product import Product
+from uigym.surroundings import Surroundings
 from uigym.types import State
 
 T = TypeVar("T")
@@ -62,7 +63,12 @@ class Sessions(Protocol):
     """Where browser sessions come from: a `Browser`, or one that is kept alive."""
 
     async def session(
-        self, *, base_url: str, viewport: tuple[int, int] = ..., grants: tuple[type, ...] = ()
+        self,
+        *,
+        base_url: str,
+        viewport: tuple[int, int] = ...,
+        grants: tuple[type, ...] = (),
+        surroundings: Surroundings | None = None,
     ) -> Session: ...
 
 
@@ -231,7 +237,10 @@ class Slot:
         assert browser is not None
         harness = self.harness
         opening = browser.session(
-            base_url=self.product.base_url, viewport=harness.viewport, grants=tuple(harness.grants)
+            base_url=self.product.base_url,
+            viewport=harness.viewport,
+            grants=tuple(harness.grants),
+            surroundings=harness.surroundings,
         )
         self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
 
@@ -291,7 +300,12 @@ class SteadyBrowser:
         await self._on_duty()
 
     async def session(
-        self, *, base_url: str, viewport: tuple[int, int] = (1280, 720), grants: tuple[type, ...] = ()
+        self,
+        *,
+        base_url: str,
+        viewport: tuple[int, int] = (1280, 720),
+        grants: tuple[type, ...] = (),
+        surroundings: Surroundings | None = None,
     ) -> Session:
         """A fresh session of a browser that is alive.
 
@@ -300,7 +314,9 @@ class SteadyBrowser:
         """
         shift = await self._on_duty()
         shift.served += 1
-        session = await shift.browser.session(base_url=base_url, viewport=viewport, grants=grants)
+        session = await shift.browser.session(
+            base_url=base_url, viewport=viewport, grants=grants, surroundings=surroundings
+        )
         shift.open.add(session)
         told = session.when_closed
 

@@ -1,9 +1,8 @@
 """One Chromium, many contexts: pictures out, mouse and keyboard in, and a wait for what an action causes."""
 
-from uigym.browser.determinism import Determinism
 from uigym.browser.find import find_chromium
 from uigym.browser.install import install_browser
 from uigym.browser.launch import Browser
 from uigym.browser.session import Frame, Session
 
-__all__ = ["Browser", "Determinism", "Frame", "Session", "find_chromium", "install_browser"]
+__all__ = ["Browser", "Frame", "Session", "find_chromium", "install_browser"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from uigym.surroundings import Surroundings
 
 RASTER_FLAGS = (
     "--disable-gpu",  # software compositing; SwiftShader costs twice as much
@@ -21,45 +21,27 @@ RASTER_FLAGS = (
 """The same page gives the same pixels in every browser, context and run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Determinism:
-    """Surroundings that a page can ask about, fixed so that the same acts give the same pixels.
+def context_options(surroundings: Surroundings) -> dict[str, Any]:
+    """Options of a Playwright context."""
+    return {
+        "locale": surroundings.locale,
+        "timezone_id": surroundings.timezone,
+        "device_scale_factor": surroundings.scale,
+        "permissions": list(surroundings.permissions),
+        "color_scheme": "light",
+        "reduced_motion": "no-preference",
+        "forced_colors": "none",
+    }
 
-    Example:
-        >>> Determinism(timezone="Asia/Tokyo", random_seed=7).context()["timezone_id"]
-        'Asia/Tokyo'
-    """
 
-    locale: str = "en-US"
-    timezone: str = "UTC"
-    clock: datetime.datetime | None = None
-    """What the page's Date says, all the time; needs a time zone. None leaves the real clock. Timers run on."""
-    random_seed: int | None = None
-    """Makes Math.random a function of this number and the document's address. None leaves it random."""
-
-    def __post_init__(self) -> None:
-        if self.clock is not None and self.clock.tzinfo is None:
-            raise ValueError(f"the clock needs a time zone, such as tzinfo=datetime.UTC, not {self.clock!r}")
-
-    def context(self) -> dict[str, Any]:
-        """Options of a Playwright context."""
-        return {
-            "locale": self.locale,
-            "timezone_id": self.timezone,
-            "device_scale_factor": 1,
-            "color_scheme": "light",
-            "reduced_motion": "no-preference",
-            "forced_colors": "none",
-        }
-
-    def script(self) -> str:
-        """JavaScript for every new document; empty if neither clock nor randomness is fixed."""
-        parts = []
-        if self.clock is not None:
-            parts.append(_CLOCK.replace("NOW", str(int(self.clock.timestamp() * 1000))))
-        if self.random_seed is not None:
-            parts.append(_RANDOM.replace("SEED", json.dumps(str(self.random_seed))))
-        return "\n".join(parts)
+def script(surroundings: Surroundings) -> str:
+    """JavaScript for every new document; empty if neither clock nor randomness is fixed."""
+    parts = []
+    if surroundings.clock is not None:
+        parts.append(_CLOCK.replace("NOW", str(int(surroundings.clock.timestamp() * 1000))))
+    if surroundings.random_seed is not None:
+        parts.append(_RANDOM.replace("SEED", json.dumps(str(surroundings.random_seed))))
+    return "\n".join(parts)
 
 
 _CLOCK = """

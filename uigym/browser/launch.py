@@ -17,13 +17,14 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Page, Playwright, async_playwright
 
 from uigym.browser import orphans
-from uigym.browser.determinism import RASTER_FLAGS, Determinism
+from uigym.browser.determinism import RASTER_FLAGS, context_options, script
 from uigym.browser.find import find_chromium
 from uigym.browser.session import Prepared, Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
 from uigym.browser.wire import Wire, WireError
 from uigym.errors import BrowserError
+from uigym.surroundings import Surroundings
 
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT_S = 60.0
@@ -60,7 +61,7 @@ class Wanted:
 
     base_url: str
     viewport: tuple[int, int]
-    determinism: Determinism
+    surroundings: Surroundings
 
 
 class Browser:
@@ -123,7 +124,7 @@ class Browser:
         base_url: str,
         viewport: tuple[int, int] = (1280, 720),
         grants: tuple[type, ...] = (),
-        determinism: Determinism | None = None,
+        surroundings: Surroundings | None = None,
     ) -> Session:
         """A session in a context that nobody has used: no cookies, no storage, no history.
 
@@ -133,14 +134,14 @@ class Browser:
             base_url: Origin of the product; paths are relative to it.
             viewport: CSS px, equal to the pixels of the picture.
             grants: Actions beyond mouse and keyboard that may be used.
-            determinism: Locale, time zone, clock and randomness of the page.
+            surroundings: Locale, time zone, clock, density and the like; None takes their defaults.
 
         Raises:
             BrowserError: The browser is gone.
         """
-        wanted = Wanted(base_url, viewport, determinism or Determinism())
+        wanted = Wanted(base_url, viewport, surroundings or Surroundings())
         prepared = await self._take(wanted)
-        session = Session(prepared, base_url, viewport, grants)
+        session = Session(prepared, base_url, viewport, grants, wanted.surroundings)
         session.when_opened = lambda: self._prepare_next(wanted)
         return session
 
@@ -175,10 +176,12 @@ class Browser:
     async def _prepare(self, wanted: Wanted) -> Prepared:
         width, height = wanted.viewport
         context = await self._chromium.new_context(
-            base_url=wanted.base_url, viewport={"width": width, "height": height}, **wanted.determinism.context()
+            base_url=wanted.base_url,
+            viewport={"width": width, "height": height},
+            **context_options(wanted.surroundings),
         )
         causes, settling = scripts()
-        await context.add_init_script(causes + wanted.determinism.script())
+        await context.add_init_script(causes + script(wanted.surroundings))
         page: Page = await context.new_page()
         return Prepared(context, await Tab.attach(page, self._wire, settling), self._wire, settling)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from playwright.async_api import BrowserContext, Error, Page
@@ -18,6 +20,7 @@ from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
 from uigym.browser.wire import Wire, WireError
 from uigym.errors import ActionRefused, BrowserError, ProductError, did_you_mean
+from uigym.surroundings import Surroundings
 from uigym.types import Action, Answer, Back, Dialog, Done, Event, Goto, Scroll, SwitchTab, Upload
 
 OPEN_TIMEOUT_S = 30.0
@@ -28,16 +31,31 @@ ARRIVAL_S = 2.0
 """How long to wait for a window that a page has opened."""
 
 
+class Spent(NamedTuple):
+    """Where a step's time went, ms of wall clock."""
+
+    input_ms: float = 0.0
+    """Until the page had handled the last event."""
+    settle_ms: float = 0.0
+    """Until what the events had caused was over."""
+    capture_ms: float = 0.0
+    """Until the picture was here."""
+
+
+UNTIMED = Spent()
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What came of an action."""
 
     png: bytes
-    """The viewport, lossless; one pixel is one CSS px."""
+    """The viewport, lossless, at the surroundings' scale."""
     settled: bool
     """False if the page was still at work when the picture was taken."""
     events: tuple[Event, ...] = ()
     """What happened beside the page."""
+    spent: Spent = UNTIMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +82,17 @@ class Prepared:
 class Session:
     """A context of its own for one episode. Made by `Browser.session`; close it when the episode ends."""
 
-    def __init__(self, prepared: Prepared, base_url: str, viewport: tuple[int, int], grants: tuple[type, ...]):
+    def __init__(
+        self,
+        prepared: Prepared,
+        base_url: str,
+        viewport: tuple[int, int],
+        grants: tuple[type, ...],
+        surroundings: Surroundings,
+    ):
         self.viewport = viewport
         """Width and height, CSS px."""
+        self.surroundings = surroundings
         self.files: Mapping[str, Path] = {}
         """Files that an Upload may name."""
         self.when_opened: Callable[[], None] = lambda: None
@@ -194,6 +220,7 @@ class Session:
         return Frame(self._png, True)
 
     async def _act(self, action: Action) -> Frame:
+        began = time.perf_counter()
         match action:
             case Goto(url=url):
                 await self._shown.settler.navigate(self._allowed(url))
@@ -205,15 +232,19 @@ class Session:
                 await self._upload(file)
             case _:
                 await self._input.perform(action, self._shown)
-        return await self._see(frames=1 if isinstance(action, Scroll) else 0)
+        return await self._see(frames=1 if isinstance(action, Scroll) else 0, began=began)
 
-    async def _see(self, frames: int = 0) -> Frame:
+    async def _see(self, frames: int = 0, began: float | None = None) -> Frame:
         """Settle and capture, first the page that is shown and then one that it opened."""
+        acted = time.perf_counter()
         settled = await self._shown.settler.settle(LIMIT_S, frames)
         if self._arriving or self._owed > 0 or self._new:
             settled = await self._arrive() and settled
+        calm = time.perf_counter()
         self._png = await self._shown.capture()
-        return Frame(self._png, settled, self._beside.take())
+        marks = (acted if began is None else began, acted, calm, time.perf_counter())
+        spent = Spent(*(round((late - early) * 1000, 3) for early, late in pairwise(marks)))
+        return Frame(self._png, settled, self._beside.take(), spent)
 
     async def _answer(self, answer: Dialog) -> Frame:
         dialog, work = self._beside.answered(), self._work

@@ -1,0 +1,33 @@
+"""What a browser session is like beside the product: all that a page can ask about, and how a hand types."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Fixed for a session, so that the same acts give the same pixels.
+
+    Example:
+        >>> Surroundings(timezone="Asia/Tokyo", random_seed=7).timezone
+        'Asia/Tokyo'
+    """
+
+    locale: str = "en-US"
+    timezone: str = "UTC"
+    clock: datetime.datetime | None = None
+    """What the page's Date says, all the time; needs a time zone. None leaves the real clock. Timers run on."""
+    random_seed: int | None = None
+    """Makes Math.random a function of this number and the document's address. None leaves it random."""
+    scale: float = 1.0
+    """Picture pixels per CSS px, as on a screen of that density. Actions stay in CSS px."""
+    permissions: tuple[str, ...] = ()
+    """Permissions that are granted when a page asks, by Playwright's names; all others are denied at once."""
+    typing_delay_s: float = 0.0
+    """Pause after each typed character."""
+
+    def __post_init__(self) -> None:
+        if self.clock is not None and self.clock.tzinfo is None:
+            raise ValueError(f"the clock needs a time zone, such as tzinfo=datetime.UTC, not {self.clock!r}")
