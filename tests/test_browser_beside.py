@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from uigym.browser import Frame, Session
 from uigym.errors import ActionRefused, BrowserError
-from uigym.types import Click, Dialog, Event, Key, SwitchTab, Upload
+from uigym.beside import OpenChooser, OpenDialog
+from uigym.types import NOTHING_OPEN, Click, Dialog, Download, Event, Key, SwitchTab, Upload
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
@@ -25,14 +27,14 @@ async def note(session: Session) -> str:
 
 async def test_without_the_grant_dialogs_are_answered_and_reported(opened: Opener) -> None:
     session, _ = await opened("/beside.html")
-    for click, message, answer in (
-        (ALERT, "Saved <b>7</b>", "undefined"),
-        (CONFIRM, "Delete?", "false"),
-        (PROMPT, "Name?", "null"),
-        (LATE, "Late?", "false"),
+    for click, message, type_, answer in (
+        (ALERT, "Saved <b>7</b>", "alert", "undefined"),
+        (CONFIRM, "Delete?", "confirm", "false"),
+        (PROMPT, "Name?", "prompt", "null"),
+        (LATE, "Late?", "confirm", "false"),
     ):
         frame = await session.step(click)
-        assert frame.events == (Event("dialog", message),) and frame.settled
+        assert frame.events == (Event("dialog", message, type_),) and frame.settled and frame.open == NOTHING_OPEN
         assert await note(session) == answer
     frame = await session.step(THREE)
     assert [event.text for event in frame.events] == ["0", "1", "2"] and await note(session) == "three"
@@ -45,20 +47,23 @@ async def test_with_the_grant_a_dialog_stays_open_until_it_is_answered(opened: O
         await session.step(Dialog(True))
     began = time.monotonic()
     frame = await session.step(CONFIRM)
-    assert frame.events == (Event("dialog", "Delete?"),) and time.monotonic() - began < 2
+    assert frame.events == (Event("dialog", "Delete?", "confirm"),) and time.monotonic() - began < 2
+    assert frame.open.dialog == OpenDialog("confirm", "Delete?") and "Delete?" in frame.open.words[0]
+    assert (await session.look()).open == frame.open
     assert (await session.look()).png == frame.png
     with pytest.raises(ActionRefused, match="Delete"):
         await session.step(ALERT)
     frame = await session.step(Dialog(True))
-    assert await note(session) == "true" and frame.events == () and frame.settled
-    await session.step(PROMPT)
+    assert await note(session) == "true" and frame.events == () and frame.settled and frame.open == NOTHING_OPEN
+    frame = await session.step(PROMPT)
+    assert frame.open.dialog == OpenDialog("prompt", "Name?", "nobody") and "nobody" in frame.open.words[0]
     await session.step(Dialog(True, "Ada"))
     assert await note(session) == "Ada"
     await session.step(LATE)
     await session.step(Dialog(False))
     assert await note(session) == "false"
     for number, click in enumerate((THREE, Dialog(True), Dialog(True))):
-        assert (await session.step(click)).events == (Event("dialog", str(number)),)
+        assert (await session.step(click)).events == (Event("dialog", str(number), "alert"),)
     await session.step(Dialog(True))
     assert await note(session) == "three"
 
@@ -89,7 +94,8 @@ async def test_a_page_may_be_left_although_it_asks(opened: Opener) -> None:
 async def test_a_new_tab_is_shown_and_reported(opened: Opener, click: Click, title: str, page: str) -> None:
     session, first = await opened("/beside.html", grants=(SwitchTab,))
     frame = await session.step(click)
-    assert frame.events == (Event("tab", title),) and frame.settled
+    assert frame.events == (Event("tab", title, "opened"),) and frame.settled
+    assert frame.open.shown == 1 and frame.open.tabs == ("beside", title)
     assert session.url.endswith(page) and frame.png != first.png
     again = await session.step(Key("Tab"))  # the new tab is driven like the first
     assert again.settled
@@ -120,7 +126,9 @@ async def test_a_tab_that_closes_itself_shows_the_one_before(opened: Opener) -> 
 async def test_a_download_is_reported(opened: Opener, click: Click) -> None:
     session, _ = await opened("/beside.html")
     frame = await session.step(click)
-    assert Event("download", "report.csv") in frame.events
+    digest = hashlib.sha256(b"a,b\n").hexdigest()
+    assert frame.events == (Event("download", f"report.csv, 4 bytes, sha256 {digest[:12]}", "finished"),)
+    assert await session.downloads() == (Download("report.csv", 4, digest, "finished", b"a,b\n"),)
     assert session.url.endswith("/beside.html")
 
 
@@ -131,7 +139,8 @@ async def test_a_file_chooser_is_answered_with_a_file_of_the_episode(opened: Ope
     with pytest.raises(ActionRefused, match="no file chooser is open"):
         await session.step(Upload("photo.txt"))
     frame = await session.step(UPLOAD)
-    assert frame.events == (Event("filechooser", "one file"),)
+    assert frame.events == (Event("filechooser", "one file", "one"),)
+    assert frame.open.chooser == OpenChooser(("photo.txt",)) and "photo.txt" in frame.open.words[0]
     with pytest.raises(ActionRefused, match=r'no file "foto.txt". Did you mean "photo.txt"'):
         await session.step(Upload("foto.txt"))
     await session.step(Upload("photo.txt"))

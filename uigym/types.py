@@ -13,7 +13,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from uigym.beside import NOTHING_OPEN as NOTHING_OPEN
+from uigym.beside import Download as Download
+from uigym.beside import Event as Event
+from uigym.beside import Open as Open
 
 Button: TypeAlias = Literal["left", "middle", "right"]
 Modifier: TypeAlias = Literal["Alt", "Control", "Meta", "Shift"]
@@ -141,14 +146,15 @@ class SwitchTab:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Answer an open file chooser with one of the episode's files, by name, where the harness grants it."""
+    """Answer an open file chooser with some of the episode's files, by name, where the harness grants it."""
 
-    file: str
+    file: str | tuple[str, ...]
+    """One name; or several, where the chooser takes several; or (), which cancels it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """Answer an open alert, confirm or prompt, where the harness grants it."""
+    """Answer an open alert, confirm, prompt or beforeunload, where the harness grants it."""
 
     accept: bool
     text: str = ""
@@ -169,25 +175,7 @@ Action: TypeAlias = (
 GRANTED: tuple[type, ...] = (Goto, Back, SwitchTab, Upload, Dialog)
 """The members that only work where the harness grants them."""
 
-_ACTIONS: dict[str, type] = {
-    cls.__name__.lower(): cls
-    for cls in (
-        Click,
-        Move,
-        Drag,
-        MouseDown,
-        MouseUp,
-        Scroll,
-        Type,
-        Key,
-        HoldKey,
-        Wait,
-        Answer,
-        Done,
-        *GRANTED,
-        Invalid,
-    )
-}
+_ACTIONS: dict[str, type] = {cls.__name__.lower(): cls for cls in get_args(Action)}
 
 
 def action_to_json(action: Action) -> dict[str, Any]:
@@ -225,15 +213,6 @@ def _as_tuples(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened beside the page: a dialog, a new tab, a download, a file chooser."""
-
-    kind: Literal["dialog", "tab", "download", "filechooser", "crash", "navigation"]
-    text: str = ""
-    """The dialog's message, the tab's title, the download's file name: what a person would read."""
-
-
-@dataclass(frozen=True, slots=True)
 class Observation:
     """All that a policy may see: never the page's source, its address or the product's state."""
 
@@ -253,6 +232,8 @@ class Observation:
     """What happened during the last step beside the picture."""
     settled: bool = True
     """False if the page was still at work when the picture was taken."""
+    open: Open = NOTHING_OPEN
+    """What is open beside the picture, and how it is answered."""
 
     @property
     def image_hash(self) -> str:
@@ -398,6 +379,8 @@ class StepRecord:
     settled: bool = True
     latency_ms: float = 0.0
     """From the action to the next picture, settling included."""
+    open: Open = NOTHING_OPEN
+    """What was open beside the next picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +405,8 @@ class Episode:
     """The product's state when the episode began."""
     after: State = field(default_factory=State)
     """The product's state at the moment the episode ended."""
+    downloads: tuple[Download, ...] = ()
+    """The files that the product gave away, in the order of their beginnings; for verifiers, never for policies."""
     appearance: Mapping[str, str] = field(default_factory=dict)
     final_image: str = ""
     """sha256 of the last PNG, hex."""

@@ -290,6 +290,8 @@
     });
   }
 
+  // __ASKS__
+
   on(window, [SECRET + "ask"], () => {
     asked = busy();
     if (asked) apply(dispatch, window, [new Signal(SECRET + "busy")]);

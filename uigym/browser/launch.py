@@ -19,9 +19,10 @@ from playwright.async_api import Error, Page, Playwright, async_playwright
 from uigym.browser import orphans
 from uigym.browser.determinism import RASTER_FLAGS, context_options, script
 from uigym.browser.find import find_chromium
-from uigym.browser.session import Prepared, Session
+from uigym.browser.session import Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
+from uigym.browser.tabs import Prepared
 from uigym.browser.wire import Wire, WireError
 from uigym.errors import BrowserError
 from uigym.surroundings import Surroundings
@@ -102,6 +103,7 @@ class Browser:
         try:
             chromium = await _start(playwright, path, folder)
             pid, wire = await _connect(chromium, folder)
+            await wire.post("", "Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
             return cls(playwright, chromium, wire, pid, folder)
         except BaseException:
             await playwright.stop()
@@ -183,7 +185,20 @@ class Browser:
         causes, settling = scripts()
         await context.add_init_script(causes + script(wanted.surroundings))
         page: Page = await context.new_page()
-        return Prepared(context, await Tab.attach(page, self._wire, settling), self._wire, settling)
+        tab = await Tab.attach(page, self._wire, settling)
+        folder = orphans.room(self._folder)
+        await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
+        return Prepared(context, tab, self._wire, settling, folder)
+
+
+def _downloads_to(folder: Path, context: str) -> dict[str, Any]:
+    """Each file under an id of Chromium's own, so that no name that a product proposes means anything here."""
+    return {
+        "behavior": "allowAndName",
+        "browserContextId": context,
+        "downloadPath": str(folder),
+        "eventsEnabled": True,
+    }
 
 
 async def _start(playwright: Playwright, path: Path, folder: Path) -> Chromium:

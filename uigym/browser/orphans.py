@@ -49,6 +49,11 @@ def claim() -> Path:
     return folder
 
 
+def room(folder: Path) -> Path:
+    """A folder within a claimed one, for what a session leaves on the disk."""
+    return Path(tempfile.mkdtemp(prefix="session-", dir=folder))
+
+
 def note_profile(folder: Path, profile: Path) -> None:
     """Say in the folder where the browser's profile is, which Playwright makes and does not always remove."""
     (folder / _PROFILE).write_text(str(profile))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -12,23 +14,40 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from playwright.async_api import BrowserContext, Error, Page
+from PIL import Image
+from playwright.async_api import Error, Page
 
+from uigym.browser.beside import Beside, is_escape, is_paste
 from uigym.browser.input import Input, check, duration_s
-from uigym.browser.popups import Beside
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
-from uigym.browser.wire import Wire, WireError
-from uigym.errors import ActionRefused, BrowserError, ProductError, did_you_mean
+from uigym.browser.tabs import Prepared
+from uigym.browser.wire import WireError
+from uigym.errors import ActionRefused, BrowserError, ProductError
+from uigym.offer import Offer, lay_out
 from uigym.surroundings import Surroundings
-from uigym.types import Action, Answer, Back, Dialog, Done, Event, Goto, Scroll, SwitchTab, Upload
+from uigym.types import (
+    NOTHING_OPEN,
+    Action,
+    Answer,
+    Back,
+    Dialog,
+    Done,
+    Download,
+    Event,
+    Goto,
+    Open,
+    Scroll,
+    SwitchTab,
+    Upload,
+)
 
 OPEN_TIMEOUT_S = 30.0
 GRACE_S = 10.0
 """For settling and the picture, once the product has answered."""
 CLOSE_TIMEOUT_S = 5.0
-ARRIVAL_S = 2.0
-"""How long to wait for a window that a page has opened."""
+DOWNLOADS_S = 10.0
+"""How long a download that is under way may go on when the episode ends."""
 
 
 class Spent(NamedTuple):
@@ -45,6 +64,13 @@ class Spent(NamedTuple):
 UNTIMED = Spent()
 
 
+def blank(viewport: tuple[int, int], scale: float) -> bytes:
+    """A white picture: what is there before the first page is drawn."""
+    out = io.BytesIO()
+    Image.new("RGB", (round(viewport[0] * scale), round(viewport[1] * scale)), "white").save(out, "PNG")
+    return out.getvalue()
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What came of an action."""
@@ -56,6 +82,8 @@ class Frame:
     events: tuple[Event, ...] = ()
     """What happened beside the page."""
     spent: Spent = UNTIMED
+    open: Open = NOTHING_OPEN
+    """What is open beside the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +94,6 @@ class Standing:
     """Address of the document; chrome-error: where there is none."""
     status: int
     """HTTP status of the document's answer; 0 where it is not known."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A context that no episode has used yet, with one empty page."""
-
-    context: BrowserContext
-    tab: Tab
-    wire: Wire
-    settling: str
-    """Source of settle.js for further pages of this context."""
 
 
 class Session:
@@ -93,31 +110,44 @@ class Session:
         self.viewport = viewport
         """Width and height, CSS px."""
         self.surroundings = surroundings
-        self.files: Mapping[str, Path] = {}
-        """Files that an Upload may name."""
         self.when_opened: Callable[[], None] = lambda: None
         self.when_closed: Callable[[], None] = lambda: None
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
         self._input = Input()
-        self._beside = Beside(keep_dialogs=Dialog in grants)
-        self._tabs = [prepared.tab]
-        self._shown = prepared.tab
-        self._arriving: set[asyncio.Task[None]] = set()
-        self._owed = 0  # windows that were opened and that Playwright has not reported yet
-        self._new: list[Tab] = []  # tabs that no frame has reported yet
+        self._beside = Beside(prepared, grants, surroundings)
+        self._tabs = self._beside.tabs
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
-        self._png = b""
+        self._png = blank(viewport, surroundings.scale)
         self._failure = ""
         self._status = 0
-        self._watch(prepared.tab)
-        prepared.context.on("page", self._on_page)
 
     @property
     def page(self) -> Page:
         """The page that is shown, as Playwright sees it: for oracles, never for policies."""
         return self._shown.page
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        """Files that an Upload may name."""
+        return self._beside.choosers.files
+
+    @files.setter
+    def files(self, files: Mapping[str, Path]) -> None:
+        self._beside.choosers.files = files
+
+    def offer(self, files: Offer) -> None:
+        """Write files for the episode, which an Upload may name; they go with the session.
+
+        Raises:
+            HarnessError: A file cannot be read or written.
+        """
+        self.files = lay_out(files, self._prepared.folder / "files") if files else {}
+
+    @property
+    def _shown(self) -> Tab:
+        return self._tabs.shown
 
     @property
     def url(self) -> str:
@@ -159,7 +189,7 @@ class Session:
         if isinstance(action, Answer | Done):
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
         check(action, self.viewport, self._grants)
-        self._check_open_things(action)
+        self._check(action)
         async with self._deadline(timeout_s + duration_s(action), f"a {type(action).__name__.lower()} action"):
             if isinstance(action, Dialog):
                 return await self._answer(action)
@@ -172,8 +202,8 @@ class Session:
             BrowserError: The page crashed, or did not answer in time.
         """
         async with self._deadline(timeout_s, "looking"):
-            if self._beside.dialog is not None:
-                return Frame(self._png, True, self._beside.take())
+            if self._beside.stopped.done():
+                return await self._still()
             return await self._until_stopped(self._see())
 
     async def standing(self, timeout_s: float = 10.0) -> Standing:
@@ -183,20 +213,26 @@ class Session:
             BrowserError: The page crashed, or did not answer in time.
         """
         async with self._deadline(timeout_s, "asking the page whether it is there"):
-            if self._beside.dialog is None:  # which would stop the page
+            if not self._beside.stopped.done():  # a dialog would stop the page
                 await self._until_stopped(self._ask_status())
             return Standing(self.url, self._status)
 
+    async def downloads(self, patience_s: float = DOWNLOADS_S) -> tuple[Download, ...]:
+        """What the product has given away so far, after waiting for what is under way."""
+        return await self._beside.downloads.finished(patience_s)
+
     async def close(self) -> None:
-        """End the context with all its pages, storage and downloads. Harmless when called twice."""
+        """End the context with all its pages, storage and files. Harmless when called twice."""
         self.when_closed()
-        for task in (*self._arriving, *([self._work] if self._work else [])):
-            task.cancel()
+        if self._work:
+            self._work.cancel()
         self._work = None
+        self._beside.close()
         try:
             await asyncio.wait_for(self._prepared.context.close(), CLOSE_TIMEOUT_S)
         except (Error, TimeoutError):
-            return  # the browser is gone or will be ended with its process
+            pass  # the browser is gone or will be ended with its process
+        await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
 
     # --- one act -------------------------------------------------------------------------------------------
 
@@ -220,37 +256,56 @@ class Session:
         return Frame(self._png, True)
 
     async def _act(self, action: Action) -> Frame:
-        began = time.perf_counter()
+        began, tab = time.perf_counter(), self._shown
+        try:
+            await self._perform(action, tab)
+        except (Error, WireError):
+            if not await self._tabs.outlives(tab):  # else the act has closed its own tab
+                raise
+        return await self._see(frames=1 if isinstance(action, Scroll) else 0, began=began)
+
+    async def _perform(self, action: Action, tab: Tab) -> None:
+        if is_escape(action) and await self._beside.escape(tab):
+            return
         match action:
             case Goto(url=url):
-                await self._shown.settler.navigate(self._allowed(url))
+                await tab.settler.navigate(self._allowed(url))
             case Back():
                 await self._back()
             case SwitchTab(index=index):
-                await self._show(self._tabs[index])
+                await self._tabs.show(self._tabs.open[index])
             case Upload(file=file):
-                await self._upload(file)
+                await self._beside.choosers.answer(file)
+            case _ if is_paste(action):
+                await self._beside.clipboard.paste(tab, lambda: self._input.perform(action, tab))
             case _:
-                await self._input.perform(action, self._shown)
-        return await self._see(frames=1 if isinstance(action, Scroll) else 0, began=began)
+                await self._input.perform(action, tab)
 
     async def _see(self, frames: int = 0, began: float | None = None) -> Frame:
         """Settle and capture, first the page that is shown and then one that it opened."""
-        acted = time.perf_counter()
-        settled = await self._shown.settler.settle(LIMIT_S, frames)
-        if self._arriving or self._owed > 0 or self._new:
-            settled = await self._arrive() and settled
-        calm = time.perf_counter()
-        self._png = await self._shown.capture()
+        acted, tab = time.perf_counter(), self._shown
+        try:
+            settled = await tab.settler.settle(LIMIT_S, frames)
+            await self._beside.rest()
+            if self._tabs.arriving:
+                settled = await self._tabs.arrive() and settled
+            calm = time.perf_counter()
+            self._png = await self._shown.capture()
+        except (Error, WireError):
+            if not await self._tabs.outlives(tab):
+                raise
+            return await self._see(began=began)  # of the tab that is shown now
         marks = (acted if began is None else began, acted, calm, time.perf_counter())
         spent = Spent(*(round((late - early) * 1000, 3) for early, late in pairwise(marks)))
-        return Frame(self._png, settled, self._beside.take(), spent)
+        return Frame(self._png, settled, self._beside.take(), spent, await self._beside.look())
+
+    async def _still(self) -> Frame:
+        """While the page stands still: the last picture, and what is open."""
+        return Frame(self._png, True, self._beside.take(), open=await self._beside.look())
 
     async def _answer(self, answer: Dialog) -> Frame:
-        dialog, work = self._beside.answered(), self._work
-        assert dialog is not None
-        self._work = None
-        await (dialog.accept(answer.text) if answer.accept else dialog.dismiss())
+        work, self._work = self._work, None
+        await self._beside.answer(answer)
         return await self._until_stopped(work or self._see())
 
     async def _until_stopped(self, act: Coroutine[Any, Any, Frame] | asyncio.Task[Frame]) -> Frame:
@@ -261,10 +316,10 @@ class Session:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 return work.result()
-            if self._beside.dialog is None:
+            if self._beside.dialogs.open is None:
                 raise BrowserError("the page crashed")
             self._work = work
-            return Frame(self._png, True, self._beside.take())
+            return await self._still()
         finally:
             if not work.done() and self._work is not work:
                 work.cancel()
@@ -286,24 +341,14 @@ class Session:
 
     # --- granted actions -----------------------------------------------------------------------------------
 
-    def _check_open_things(self, action: Action) -> None:
+    def _check(self, action: Action) -> None:
         """Refuse what the present dialog, chooser or tabs do not allow."""
-        dialog = self._beside.dialog
-        if isinstance(action, Dialog) and dialog is None:
-            raise ActionRefused("dialog: no dialog is open")
-        if not isinstance(action, Dialog) and dialog is not None:
-            raise ActionRefused(f'a dialog is open ("{dialog.message}"): answer it with a dialog action first')
-        if isinstance(action, SwitchTab) and not (
-            isinstance(action.index, int) and 0 <= action.index < len(self._tabs)
-        ):
-            raise ActionRefused(f"switchtab: there are {len(self._tabs)} tabs, counted from 0; no tab {action.index!r}")
+        self._beside.check(action)
+        tabs = self._tabs.open
+        if isinstance(action, SwitchTab) and not (isinstance(action.index, int) and 0 <= action.index < len(tabs)):
+            raise ActionRefused(f"switchtab: there are {len(tabs)} tabs, counted from 0; no tab {action.index!r}")
         if isinstance(action, Goto):
             self._allowed(action.url)
-        if isinstance(action, Upload):
-            if self._beside.chooser is None:
-                raise ActionRefused("upload: no file chooser is open; click the page's upload button first")
-            if action.file not in self.files:
-                raise ActionRefused(f'upload: no file "{action.file}". {did_you_mean(str(action.file), self.files)}')
 
     def _allowed(self, url: str) -> str:
         address = urljoin(self.url if urlsplit(self.url).scheme.startswith("http") else self._base_url, str(url))
@@ -317,61 +362,3 @@ class Session:
         if index < 0 or history["entries"][index]["url"] == "about:blank":
             raise ActionRefused("back: this is the first page")
         await self._shown.settler.go_back(history["entries"][index]["id"])
-
-    async def _upload(self, file: str) -> None:
-        chooser, self._beside.chooser = self._beside.chooser, None
-        assert chooser is not None
-        tab, node = chooser
-        await tab.channel.send("DOM.setFileInputFiles", {"files": [str(self.files[file])], "backendNodeId": node})
-
-    # --- tabs ----------------------------------------------------------------------------------------------
-
-    def _watch(self, tab: Tab) -> None:
-        self._beside.watch(tab)
-        tab.settler.on_window = self._on_window
-        tab.page.on("close", self._on_close)
-
-    def _on_window(self) -> None:
-        self._owed += 1
-
-    def _on_page(self, page: Page) -> None:
-        self._owed -= 1
-        task = asyncio.get_running_loop().create_task(self._adopt(page))
-        self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
-
-    async def _adopt(self, page: Page) -> None:
-        try:
-            tab = await Tab.attach(page, self._prepared.wire, self._prepared.settling)
-            self._watch(tab)
-            await self._show(tab)
-        except (Error, WireError):
-            return  # closed again before it was ready
-        self._tabs.append(tab)
-        self._new.append(tab)
-
-    async def _show(self, tab: Tab) -> None:
-        await tab.page.bring_to_front()
-        self._shown = tab
-
-    async def _arrive(self) -> bool:
-        """Wait for the windows that were opened, and for the newest to settle."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + ARRIVAL_S
-        while (self._arriving or self._owed > 0) and loop.time() < end:
-            await asyncio.wait(self._arriving, timeout=end - loop.time()) if self._arriving else await asyncio.sleep(
-                0.005
-            )
-        self._owed = 0
-        settled = await self._shown.settler.settle()
-        new, self._new = self._new, []
-        for tab in new:
-            if not tab.page.is_closed():
-                self._beside.add(Event("tab", await tab.page.title()))
-        return settled
-
-    def _on_close(self, page: Page) -> None:
-        self._tabs = [tab for tab in self._tabs if tab.page is not page]
-        if self._shown.page is page and self._tabs:
-            self._shown = self._tabs[-1]
-            self._beside.add(Event("tab", ""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,9 @@ def _source(name: str) -> str:
 def scripts() -> tuple[str, str]:
     """(for the page's own world, for ours), joined by a new secret."""
     secret = secrets.token_hex(16)
-    return _source("causes.js").replace("__SECRET__", secret), _source("settle.js").replace("__SECRET__", secret)
+    causes = _source("causes.js").replace("// __ASKS__", _source("asks.js"))
+    ours = _source("settle.js") + _source("beside.js")
+    return causes.replace("__SECRET__", secret), ours.replace("__SECRET__", secret)
 
 
 class Settler:
@@ -50,8 +51,6 @@ class Settler:
         self._leaving: dict[str, float] = {}  # frame -> when it asked for another document
         self._loading: dict[str, float] = {}  # frame -> when it began to load
         self._changed = asyncio.Event()
-        self.on_window: Callable[[], None] = lambda: None
-        """Called when the page opens a window; the window itself is reported a little later."""
         self._listen()
 
     def _listen(self) -> None:
@@ -64,7 +63,6 @@ class Settler:
             "Page.frameNavigated": lambda e: self._navigated(e["frame"]),
             "Page.navigatedWithinDocument": lambda e: self._arrived(e["frameId"], e["url"]),
             "Page.frameDetached": self._detached,
-            "Page.windowOpen": lambda e: self.on_window(),
         }
         for event, listener in listeners.items():
             self._channel.on(event, listener)
@@ -119,6 +117,30 @@ class Settler:
         except WireError:
             return 0  # the document went away; another one comes
         return int(reply["result"].get("value") or 0)
+
+    def has(self, frame: str) -> bool:
+        """Whether a frame is in the page."""
+        return frame in self._worlds
+
+    @property
+    def world(self) -> int | None:
+        """JavaScript context of our world in the main frame; None while a document is on its way."""
+        return self._worlds.get(self._main)
+
+    async def run(self, expression: str, main: bool = False) -> list[Any]:
+        """Evaluate our own script in every frame, or in the main one; the values of those that answered."""
+        worlds = [world for frame, world in self._worlds.items() if frame == self._main or not main]
+        return await asyncio.gather(*(self._value(expression, world) for world in worlds))
+
+    async def _value(self, expression: str, world: int) -> Any:
+        parameters = {"expression": expression, "contextId": world, "returnByValue": True, "userGesture": True}
+        try:
+            reply = await self._channel.send("Runtime.evaluate", parameters)
+        except WireGone:
+            raise
+        except WireError:
+            return None  # the document went away
+        return reply["result"].get("value")
 
     async def navigate(self, url: str) -> str:
         """Begin to open a URL; the network's error, or empty."""

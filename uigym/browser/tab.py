@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
+from typing import Any
 
 from playwright.async_api import Page
 
@@ -16,10 +16,14 @@ _PICTURE = {"format": "png", "optimizeForSpeed": True}
 class Tab:
     """A page with what the hot path needs. Made by `attach`."""
 
-    def __init__(self, page: Page, channel: Channel, settler: Settler):
+    def __init__(self, page: Page, channel: Channel, settler: Settler, target: dict[str, Any]):
         self.page = page
         self.channel = channel
         self.settler = settler
+        self.target: str = target["targetId"]
+        """Chromium's id of the window."""
+        self.context: str = target["browserContextId"]
+        """Chromium's id of the context."""
 
     @classmethod
     async def attach(cls, page: Page, wire: Wire, settling: str) -> Tab:
@@ -29,13 +33,10 @@ class Tab:
         await cdp.detach()
         channel = await wire.attach(target["targetId"])
         settler = Settler(channel, target["targetId"], target["url"])  # a page's id is that of its main frame
-        await asyncio.gather(
-            settler.start(settling),
-            channel.send("Page.setInterceptFileChooserDialog", {"enabled": True}),  # no picture shows a native dialog
-        )
+        await settler.start(settling)
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
-        return cls(page, channel, settler)
+        return cls(page, channel, settler, target)
 
     async def capture(self) -> bytes:
         """The viewport as a PNG, drawn after everything that has happened so far."""

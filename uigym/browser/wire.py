@@ -13,11 +13,13 @@ import os
 import struct
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 _BUFFER_BYTES = 1 << 26  # a picture is one message
 _TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
 _GONE = "Target.detachedFromTarget"
+Listener: TypeAlias = Callable[[dict[str, Any]], object]
+"""Gets an event's parameters."""
 
 
 class WireError(Exception):
@@ -36,7 +38,7 @@ class Wire:
         self._loop = asyncio.get_running_loop()
         self._last = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
-        self._listeners: dict[tuple[str, str], list[Callable[[dict[str, Any]], object]]] = defaultdict(list)
+        self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
         self._reading = self._loop.create_task(self._read())
 
     @classmethod
@@ -79,9 +81,15 @@ class Wire:
         self._write(_TEXT, json.dumps(message).encode())
         return future
 
-    def listen(self, session: str, event: str, listener: Callable[[dict[str, Any]], object]) -> None:
-        """Call `listener` with the parameters of each such event."""
-        self._listeners[session, event].append(listener)
+    def tell(self, session: str, method: str, parameters: dict[str, Any] | None = None) -> None:
+        """Send a command whose answer nobody waits for, be it an error."""
+        self.post(session, method, parameters).add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def listen(self, session: str, event: str, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with the parameters of each such event, until what is returned is called."""
+        listeners = self._listeners[session, event]
+        listeners.append(listener)
+        return lambda: listeners.remove(listener) if listener in listeners else None
 
     async def close(self) -> None:
         """Disconnect. What still waits for an answer fails."""
@@ -136,7 +144,7 @@ class Wire:
         if "id" not in message:
             if message["method"] == _GONE:
                 self._fail(message["params"]["sessionId"])
-            for listener in self._listeners.get((message.get("sessionId", ""), message["method"]), ()):
+            for listener in tuple(self._listeners.get((message.get("sessionId", ""), message["method"]), ())):
                 listener(message["params"])
             return
         _, future = self._waiting.pop(message["id"], ("", None))
@@ -176,6 +184,10 @@ class Channel:
         """
         return self._wire.post(self._session, method, parameters)
 
-    def on(self, event: str, listener: Callable[[dict[str, Any]], object]) -> None:
+    def tell(self, method: str, parameters: dict[str, Any] | None = None) -> None:
+        """Send a command whose answer nobody waits for, be it an error."""
+        self._wire.tell(self._session, method, parameters)
+
+    def on(self, event: str, listener: Listener) -> None:
         """Call `listener` with the parameters of each such event."""
         self._wire.listen(self._session, event, listener)

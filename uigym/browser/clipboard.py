@@ -1,0 +1,61 @@
+"""A clipboard of the session's own: what one session copies, another never pastes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+
+from uigym.browser.keys import Chord
+from uigym.browser.tab import Tab
+
+_TRIES = 3
+_PASTES = {("Control", "v"), ("Control+Shift", "V"), ("Shift", "Insert")}
+
+
+class Clipboard:
+    """What was copied last in a session, by type.
+
+    Chromium's clipboard belongs to all contexts. So beside.js tells what a page copies, right before a paste the
+    session's content is put onto Chromium's clipboard, and a paste that holds anything else is stopped before the page
+    sees it. The middle button, which would paste Chromium's selection, therefore pastes nothing. Only text and HTML
+    are kept.
+    """
+
+    def __init__(self, readable: bool):
+        """
+        Args:
+            readable: Whether scripts may read it, which they ask the person for.
+        """
+        self._readable = readable
+        self._spoilt = False
+        self.content: Mapping[str, str] = {}
+        """By MIME type: text/plain, text/html."""
+
+    def spoil(self) -> None:
+        """A paste held something else and was stopped."""
+        self._spoilt = True
+
+    def read(self, tab: Tab, frame_world: int, number: int) -> bool:
+        """Answer a script that wants to read it; whether it may."""
+        content = json.dumps(self.content if self._readable else None)
+        tab.channel.tell(
+            "Runtime.evaluate", {"expression": f"answerRead({number}, {content})", "contextId": frame_world}
+        )
+        return self._readable
+
+    async def paste(self, tab: Tab, press: Callable[[], Awaitable[None]]) -> None:
+        """Press a chord that pastes, with the session's content; again if another session was in between."""
+        content = json.dumps(self.content)
+        for _ in range(_TRIES):
+            self._spoilt = False
+            await tab.settler.run(f"expectPaste({content})")
+            await tab.settler.run(f"giveClipboard({content})", main=True)
+            await press()
+            if not self._spoilt:
+                return
+
+
+def pastes(chord: Chord) -> bool:
+    """Whether a chord pastes in a text field."""
+    key = chord.stroke.key if chord.stroke else ""
+    return ("+".join(sorted(chord.modifiers)), key) in _PASTES

@@ -1,0 +1,59 @@
+"""Alerts, confirms, prompts, and the question whether a page may be left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from playwright.async_api import Dialog, Error
+
+from uigym.types import Event
+from uigym.types import Dialog as Answer
+from uigym.beside import OpenDialog
+
+
+class Dialogs:
+    """The dialogs of a session, wherever they come from: any tab, any frame, a page that still loads.
+
+    Without the grant each is answered at once, so that the page goes on: an alert is accepted, a confirm or a prompt
+    dismissed, and a page that asks whether it may be left is left. With it, the page stands still until a Dialog
+    action answers: accept is OK or leave, the text is the prompt's; not accept is cancel or stay.
+    """
+
+    def __init__(self, kept: bool, report: Callable[[Event], None], changed: Callable[[], None]):
+        """
+        Args:
+            kept: Whether they wait for an answer.
+            report: Takes what a person would be told.
+            changed: Called when one opens that waits.
+        """
+        self._kept, self._report, self._changed = kept, report, changed
+        self._waiting: list[Dialog] = []
+
+    @property
+    def open(self) -> OpenDialog | None:
+        """The one that is to be answered first."""
+        if not self._waiting:
+            return None
+        dialog = self._waiting[0]
+        return OpenDialog(dialog.type, dialog.message, dialog.default_value)
+
+    async def opened(self, dialog: Dialog) -> None:
+        """Playwright reports one."""
+        self._report(Event("dialog", dialog.message, dialog.type))
+        if self._kept:
+            self._waiting.append(dialog)
+            self._changed()
+        else:
+            await _close(dialog, Answer(accept=dialog.type in ("alert", "beforeunload")))
+
+    async def answer(self, answer: Answer) -> None:
+        """Close the one that is open."""
+        await _close(self._waiting.pop(0), answer)
+
+
+async def _close(dialog: Dialog, answer: Answer) -> None:
+    try:
+        await (dialog.accept(answer.text) if answer.accept else dialog.dismiss())
+    except Error:
+        return  # its page is gone, and the dialog with it
