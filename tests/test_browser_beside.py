@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from uigym.beside import OpenChooser, OpenDialog
 from uigym.browser import Frame, Session
 from uigym.errors import ActionRefused, BrowserError
-from uigym.beside import OpenChooser, OpenDialog
 from uigym.types import NOTHING_OPEN, Click, Dialog, Download, Event, Key, SwitchTab, Upload
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uigym.beside import Download, Open, OpenChooser, OpenDialog
 from uigym.errors import StoreError
 from uigym.store import RunStore, episode_from_json, episode_to_json, read_steps
 from uigym.types import (
@@ -58,9 +59,15 @@ actions = st.one_of(
     st.just(Done()),
 )
 hashes = st.binary(max_size=4).map(lambda raw: hashlib.sha256(raw).hexdigest())
-events = st.lists(st.builds(Event, st.sampled_from(["dialog", "tab"]), st.text()), max_size=2).map(tuple)
+events = st.lists(st.builds(Event, st.sampled_from(["dialog", "tab"]), st.text(), st.text()), max_size=2).map(tuple)
+dialogs = st.builds(OpenDialog, st.sampled_from(["alert", "prompt"]), st.text(), st.text())
+choosers = st.builds(OpenChooser, st.lists(st.text(), max_size=2).map(tuple), st.booleans(), st.text())
+opens = st.builds(Open, st.none() | dialogs, st.none() | choosers, st.lists(st.text(), max_size=2).map(tuple))
 steps = st.builds(
-    StepRecord, hashes, actions, st.text(), st.none() | st.text(), events, st.booleans(), st.floats(0, 9e9)
+    StepRecord, hashes, actions, st.text(), st.none() | st.text(), events, st.booleans(), st.floats(0, 9e9), opens
+)
+downloads = st.builds(Download.of, st.text(), st.binary(max_size=9)) | st.builds(
+    Download, st.text(), st.integers(0, 9), st.just(""), st.sampled_from(["failed", "unfinished"])
 )
 parts = st.lists(st.builds(Part, st.text(), st.floats(0, 1), st.text(), st.floats(0, 9)), max_size=3).map(tuple)
 verdicts = st.builds(
@@ -88,6 +95,7 @@ def episodes(draw: Any) -> Episode:
         url=draw(st.text()),
         before=draw(states),
         after=draw(states),
+        downloads=draw(st.lists(downloads, max_size=2).map(tuple)),
         appearance=draw(st.dictionaries(st.text(), st.text(), max_size=2)),
         final_image=draw(hashes),
         group=draw(st.text()),
@@ -113,6 +121,26 @@ def test_what_is_read_is_what_was_written(episode: Episode) -> None:
 @settings(max_examples=30, deadline=None)
 def test_an_episode_survives_json(episode: Episode) -> None:
     assert episode_from_json(json.loads(json.dumps(episode_to_json(episode)))) == episode
+
+
+def test_a_record_from_before_downloads_were_kept_can_be_read() -> None:
+    step = StepRecord("", Key("Tab"), events=(Event("dialog", "Saved"),))
+    episode = Episode("a", "kiosk", "order", 0, {}, "", (step,), Stop.DONE, Verdict(1.0, True))
+    record = json.loads(json.dumps(episode_to_json(episode)))
+    del record["downloads"], record["steps"][0]["open"], record["steps"][0]["events"][0]["type"]
+    assert episode_from_json(record) == episode
+
+
+def test_a_download_is_stored_by_its_hash_and_a_damaged_one_is_told(tmp_path: Path) -> None:
+    one = Download.of("../evil.csv", b"a,b\n")
+    episode = Episode("a", "kiosk", "order", 0, {}, "", (), Stop.DONE, Verdict(1.0, True), downloads=(one, one))
+    store = RunStore(tmp_path)
+    store.write(episode, {})
+    assert store.file(one.sha256) == b"a,b\n" and store.episode("a") == episode
+    assert [p.name for p in (tmp_path / "files").rglob("*") if p.is_file()] == [one.sha256]
+    store.file_path(one.sha256).write_bytes(b"other")
+    with pytest.raises(StoreError, match="damaged"):
+        store.episode("a")
 
 
 @given(st.lists(steps, max_size=4), st.integers(0, 2000))

@@ -272,6 +272,7 @@ class Env:
         draft.appearance = self.harness.appearance(draft.seed)
         draft.before, frame = await self._slot.begin(draft.seed)
         draft.instance = draft.task.instance(draft.seed, draft.before)
+        self.session.offer(draft.instance.files)
         draft.params = _plain(draft.instance)
         draft.started = time.monotonic()
         self._observation = self._see(draft, frame)
@@ -303,6 +304,7 @@ class Env:
             pointer=self.session.pointer,
             events=frame.events,
             settled=frame.settled,
+            open=frame.open,
         )
         draft.last_image = seen.image_hash
         self.images[draft.last_image] = frame.png
@@ -319,6 +321,7 @@ class Env:
                 events=after.events,
                 settled=after.settled,
                 latency_ms=round(took_s * 1000, 3),
+                open=after.open,
             )
         )
         draft.refused = draft.refused + 1 if after.error else 0
@@ -341,8 +344,9 @@ class Env:
             after = await self._slot.read_state()
             url = self.session.url
             await self._slot.check()
+            downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
-            unjudged = draft.episode(stop, answer=answer, url=url, after=after)
+            unjudged = draft.episode(stop, answer=answer, url=url, after=after, downloads=downloads)
             verdict = judge(self.instance.verifier, unjudged)
         except UIGymError as exc:
             await self.fail(exc)

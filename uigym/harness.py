@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
+from uigym.offer import Offer, check_offer
 from uigym.params import Sampler
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
@@ -84,6 +85,8 @@ class Instance:
     params: Mapping[str, Any]
     instruction: str
     verifier: Verifier
+    files: Offer = field(default_factory=dict)
+    """What an Upload may name: the harness's files and the task's own."""
 
     @property
     def id(self) -> str:
@@ -107,6 +110,8 @@ class Task:
     tags: tuple[str, ...] = ()
     expected_steps: int | None = None
     """How many actions the oracle needs at most; None if unknown."""
+    files: Offer | Callable[..., Offer] = field(default_factory=dict)
+    """Files for uploads, beside the harness's; or a function of parameters of the task that gives them."""
     solve: Callable[..., Awaitable[str | None]] | None = None
     """The oracle: async (page, **params) -> the answer, or None."""
 
@@ -157,7 +162,18 @@ class Task:
             raise HarnessError(f"task {self.id}, seed {seed}: its function raised {_described(exc)}{where}") from exc
         if not callable(verifier):
             raise HarnessError(f"task {self.id}: its function must return a verifier, not {verifier!r}")
-        return Instance(self, seed, params, instruction, verifier)
+        return Instance(self, seed, params, instruction, verifier, self._offer(params, seed))
+
+    def _offer(self, params: Mapping[str, Any], seed: int) -> Offer:
+        where = f"task {self.id}, seed {seed}"
+        given = self.files
+        if callable(given):
+            try:
+                given = given(**{name: params[name] for name in inspect.signature(given).parameters})
+            except (Exception, SystemExit) as exc:
+                raise HarnessError(f"{where}: its files: {_described(exc)}") from exc
+            check_offer(given, where)
+        return {**self.harness.files, **given}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -185,6 +201,8 @@ class Harness:
     """Locale, time zone, clock, density, permissions and the like."""
     grants: tuple[type, ...] = ()
     """Actions beyond mouse and keyboard that policies may use: Goto, Back, SwitchTab, Upload, Dialog."""
+    files: Offer = field(default_factory=dict)
+    """Files that every episode can upload, by name: text, bytes, or the Path of a file to copy."""
     looks: Mapping[str, Looks] = field(default_factory=dict)
     """Parts of the appearance (theme, layout, density) and their values."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
@@ -203,6 +221,7 @@ class Harness:
                 raise HarnessError(
                     f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}"
                 )
+        check_offer(self.files, f"harness {self.name}")
         for action in self.grants:
             if action not in GRANTED:
                 raise HarnessError(
@@ -236,6 +255,7 @@ class Harness:
         heldout_wordings: Sequence[str] = (),
         tags: Sequence[str] = (),
         expected_steps: int | None = None,
+        files: Offer | Callable[..., Offer] | None = None,
     ) -> Callable[[Callable[..., Verifier]], Task]:
         """Decorator: add a task. The function's parameters are the task's, their defaults are samplers.
 
@@ -245,6 +265,8 @@ class Harness:
             heldout_wordings: Ways that only held-out seeds hear.
             tags: For choosing tasks: skill, difficulty.
             expected_steps: How many actions the oracle needs at most.
+            files: Files for uploads, by name: text, bytes or a Path; or a function that makes them of some of the
+                task's parameters.
         """
 
         def add(function: Callable[..., Verifier]) -> Task:
@@ -259,6 +281,8 @@ class Harness:
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
+            if not callable(files):
+                check_offer(files or {}, where)
             task = Task(
                 self,
                 name,
@@ -269,6 +293,7 @@ class Harness:
                 max_steps,
                 tuple(tags),
                 expected_steps,
+                files or {},
             )
             self.tasks[name] = task
             return task

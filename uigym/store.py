@@ -6,6 +6,7 @@
       episodes/ID/states.json         the product's data before and after
       episodes/ID/episode.json        the manifest: everything else; written last
       images/ab/abcd....png           by sha256 of the file
+      files/ab/abcd...                what was downloaded, by sha256
 
 An episode exists if it has a manifest. Whatever a crash or a full disk leaves behind is no episode: steps without a
 manifest, a line that is cut off, a temporary file.
@@ -13,6 +14,7 @@ manifest, a line that is cut off, a temporary file.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import errno
 import hashlib
@@ -26,7 +28,9 @@ from typing import IO, Any, Self
 
 from uigym.errors import StoreError
 from uigym.types import (
+    NOTHING_OPEN,
     Cause,
+    Download,
     Episode,
     Event,
     Failure,
@@ -36,6 +40,7 @@ from uigym.types import (
     Verdict,
     action_from_json,
     action_to_json,
+    open_from_json,
     state_from_json,
     state_to_json,
 )
@@ -55,7 +60,7 @@ class RunStore:
             StoreError: It cannot be created, or was written by a newer version.
         """
         self.directory = Path(directory)
-        self._known: set[str] = set()
+        self._known: set[Path] = set()
         header = self.directory / "run.json"
         with _writing(header):
             (self.directory / "episodes").mkdir(parents=True, exist_ok=True)
@@ -92,14 +97,25 @@ class RunStore:
         Raises:
             StoreError: The folder cannot be written.
         """
-        name = hashlib.sha256(png).hexdigest()
-        if name not in self._known:
-            path = self.image_path(name)
+        return self._put(png, self.image_path)
+
+    def put_file(self, content: bytes) -> str:
+        """Write what was downloaded unless it is there, and give its hash: sha256, hex.
+
+        Raises:
+            StoreError: The folder cannot be written.
+        """
+        return self._put(content, self.file_path)
+
+    def _put(self, content: bytes, place: Callable[[str], Path]) -> str:
+        name = hashlib.sha256(content).hexdigest()
+        path = place(name)
+        if path not in self._known:
             if not path.exists():
                 with _writing(path):
-                    path.parent.mkdir(exist_ok=True)
-                _write(path, png, sync=False)
-            self._known.add(name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                _write(path, content, sync=False)
+            self._known.add(path)
         return name
 
     # --- reading ---
@@ -145,6 +161,8 @@ class RunStore:
                 "Delete the episode's folder and resume the run."
             )
         states = _read_json(self._folder(episode_id) / "states.json")
+        for download in record.get("downloads", ()):
+            download["content"] = _text(self.file(download["sha256"]) if download["sha256"] else b"")
         with _reading(self._folder(episode_id)):
             return episode_from_json({**record, **states, "steps": steps})
 
@@ -154,18 +172,23 @@ class RunStore:
         Raises:
             StoreError: It is not there, or is damaged.
         """
-        path = self.image_path(name)
-        try:
-            png = path.read_bytes()
-        except OSError as exc:
-            raise StoreError(f"no picture {path}: {exc.strerror}. The run folder is not complete.") from exc
-        if hashlib.sha256(png).hexdigest() != name:
-            raise StoreError(f"the picture {path} is damaged: its content does not have the hash in its name")
-        return png
+        return _read_hashed(self.image_path(name), name, "picture")
+
+    def file(self, name: str) -> bytes:
+        """The downloaded file with this hash.
+
+        Raises:
+            StoreError: It is not there, or is damaged.
+        """
+        return _read_hashed(self.file_path(name), name, "file")
 
     def image_path(self, name: str) -> Path:
         """Where the picture with this hash is, or would be."""
         return self.directory / "images" / name[:2] / f"{name}.png"
+
+    def file_path(self, name: str) -> Path:
+        """Where the downloaded file with this hash is, or would be."""
+        return self.directory / "files" / name[:2] / name
 
     def _manifest(self, episode_id: str) -> dict[str, Any]:
         path = self._folder(episode_id) / "episode.json"
@@ -231,6 +254,10 @@ class EpisodeWriter:
         with _writing(self._steps):
             os.fsync(self._file.fileno())
         record = episode_to_json(episode)
+        for written, download in zip(record["downloads"], episode.downloads, strict=True):
+            del written["content"]
+            if download.sha256:
+                self._store.put_file(download.content)
         record["num_steps"] = len(record.pop("steps"))
         states = {moment: record.pop(moment) for moment in ("before", "after")}
         _write(self._folder / "states.json", json.dumps(states).encode() + b"\n")
@@ -256,6 +283,7 @@ def episode_to_json(episode: Episode) -> dict[str, Any]:
         "failure": dataclasses.asdict(episode.failure) if episode.failure else None,
         "before": state_to_json(episode.before),
         "after": state_to_json(episode.after),
+        "downloads": [{**dataclasses.asdict(one), "content": _text(one.content)} for one in episode.downloads],
     }
 
 
@@ -265,7 +293,7 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
     Raises:
         KeyError, TypeError, ValueError: The record is not one of an episode.
     """
-    values = {f.name: record[f.name] for f in dataclasses.fields(Episode)}
+    values = {f.name: record[f.name] for f in dataclasses.fields(Episode) if f.name != "downloads"}
     values["steps"] = tuple(step_from_json(step) for step in record["steps"])
     values["stop"] = Stop(record["stop"])
     if failure := record["failure"]:
@@ -275,6 +303,10 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
         values["verdict"] = Verdict(**{**verdict, "parts": parts, "side_effects": tuple(verdict["side_effects"])})
     for moment in ("before", "after"):
         values[moment] = state_from_json(record[moment])
+    values["downloads"] = tuple(  # records of 0.1.0 have none
+        Download(**{**download, "content": base64.b64decode(download["content"])})
+        for download in record.get("downloads", ())
+    )
     return Episode(**values)
 
 
@@ -284,13 +316,15 @@ def step_to_json(step: StepRecord) -> dict[str, Any]:
         **{f.name: getattr(step, f.name) for f in dataclasses.fields(step)},
         "action": action_to_json(step.action),
         "events": [dataclasses.asdict(event) for event in step.events],
+        "open": dataclasses.asdict(step.open),
     }
 
 
 def step_from_json(record: Mapping[str, Any]) -> StepRecord:
     """The inverse of `step_to_json`."""
     events = tuple(Event(**event) for event in record["events"])
-    return StepRecord(**{**record, "action": action_from_json(record["action"]), "events": events})
+    there = open_from_json(record["open"]) if "open" in record else NOTHING_OPEN  # records of 0.1.0 do not say
+    return StepRecord(**{**record, "action": action_from_json(record["action"]), "events": events, "open": there})
 
 
 def read_steps(path: Path) -> Iterator[dict[str, Any]]:
@@ -309,6 +343,20 @@ def read_steps(path: Path) -> Iterator[dict[str, Any]]:
 
 
 # --- files ---
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _read_hashed(path: Path, name: str, kind: str) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as exc:
+        raise StoreError(f"no {kind} {path}: {exc.strerror}. The run folder is not complete.") from exc
+    if hashlib.sha256(content).hexdigest() != name:
+        raise StoreError(f"the {kind} {path} is damaged: its content does not have the hash in its name")
+    return content
 
 
 def _write(path: Path, content: bytes, *, sync: bool = True) -> None:

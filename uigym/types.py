@@ -19,6 +19,7 @@ from uigym.beside import NOTHING_OPEN as NOTHING_OPEN
 from uigym.beside import Download as Download
 from uigym.beside import Event as Event
 from uigym.beside import Open as Open
+from uigym.beside import open_from_json as open_from_json
 
 Button: TypeAlias = Literal["left", "middle", "right"]
 Modifier: TypeAlias = Literal["Alt", "Control", "Meta", "Shift"]

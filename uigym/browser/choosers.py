@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from uigym.beside import OpenChooser
-from uigym.browser.settle import WORLD
 from uigym.browser.tab import Tab
 from uigym.browser.wire import WireError
 from uigym.errors import ActionRefused, did_you_mean

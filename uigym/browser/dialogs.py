@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from playwright.async_api import Dialog, Error
 
-from uigym.types import Event
-from uigym.types import Dialog as Answer
 from uigym.beside import OpenDialog
+from uigym.types import Dialog as Answer
+from uigym.types import Event
 
 
 class Dialogs:

@@ -7,7 +7,7 @@ import io
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -228,10 +228,8 @@ class Session:
             self._work.cancel()
         self._work = None
         self._beside.close()
-        try:
+        with suppress(Error, TimeoutError):  # the browser is gone or will be ended with its process
             await asyncio.wait_for(self._prepared.context.close(), CLOSE_TIMEOUT_S)
-        except (Error, TimeoutError):
-            pass  # the browser is gone or will be ended with its process
         await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
 
     # --- one act -------------------------------------------------------------------------------------------
