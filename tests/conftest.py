@@ -82,6 +82,8 @@ class PageServer:
         if path == "/ws":
             await self._socket(reader, writer, headers["sec-websocket-key"])
             return False
+        if path.startswith("/drip/"):
+            return await self._drip(writer, path.split("/")[2])
         status, kind, body, extra = await self._answer(path)
         writer.write(
             f"HTTP/1.1 {status} OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
@@ -89,6 +91,17 @@ class PageServer:
             + body
         )
         await writer.drain()
+        return True
+
+    async def _drip(self, writer: asyncio.StreamWriter, pause_ms: str) -> bool:
+        """A download of 8 bytes whose second half comes later, or never: the connection breaks off instead."""
+        kept = 'Content-Disposition: attachment; filename="slow.csv"\r\n'
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: 8\r\n{kept}\r\na,b\n".encode())
+        await writer.drain()
+        if pause_ms == "broken":
+            return False
+        await asyncio.sleep(int(pause_ms) / 1000)
+        writer.write(b"c,d\n")
         return True
 
     async def _answer(self, path: str) -> tuple[int, str, bytes, str]:

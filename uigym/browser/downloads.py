@@ -57,6 +57,7 @@ class Downloads:
         self._wire, self._folder = wire, folder
         self._mine, self._began, self._report = mine, began, report
         self._transfers: dict[str, _Transfer] = {}
+        self._others: dict[str, str] = {}  # names of those whose frame is not one that is known here
         self._announced = 0  # download links that were followed and have not begun yet
         self._changed = asyncio.Event()
         self._deaf = [
@@ -91,6 +92,7 @@ class Downloads:
 
     def _begun(self, event: dict[str, Any]) -> None:
         if not self._mine(event["frameId"]):
+            self._others[event["guid"]] = event["suggestedFilename"]
             return
         self._announced = max(0, self._announced - 1)
         self._follow(event["guid"], event["suggestedFilename"])
@@ -106,8 +108,9 @@ class Downloads:
     def _progressed(self, event: dict[str, Any]) -> None:
         guid, path = event["guid"], event.get("filePath", "")
         transfer = self._transfers.get(guid)
-        if transfer is None and path and Path(path).parent == self._folder:  # of a frame that nobody knew
-            transfer = self._follow(guid, "download")
+        name = self._others.pop(guid, "") if event["state"] != "inProgress" else ""
+        if transfer is None and path and Path(path).parent == self._folder:  # of a frame that came a moment before
+            transfer = self._follow(guid, name)
         if transfer is None or not transfer.open:
             return
         transfer.size = int(event["receivedBytes"])

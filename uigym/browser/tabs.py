@@ -48,6 +48,7 @@ class Tabs:
             report: Takes what a person would be told.
         """
         first = prepared.tab
+        self._size = first.page.viewport_size or {"width": 1280, "height": 720}
         self.open = [first]
         """In the order of opening."""
         self._recent = [first]  # the shown one is the last
@@ -58,6 +59,7 @@ class Tabs:
         self._coming: set[str] = set()  # open, but without a tab
         self._new: list[Tab] = []  # not reported yet
         self._blank: set[str] = set()  # closed because all they did was to begin a download
+        self._gone: set[str] = set()
         self._adopting: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._behind = False  # Chromium has not been told yet which one is shown
@@ -154,6 +156,7 @@ class Tabs:
             self._report(Event("tab", "", "opened"))
             self._report(Event("tab", "", "closed"))
         self._coming.discard(target)
+        self._gone.add(target)
         for tab in [tab for tab in self.open if tab.target == target]:
             self._remove(tab)
         self._changed.set()
@@ -178,18 +181,28 @@ class Tabs:
         try:
             tab = await Tab.attach(page, self._prepared.wire, self._prepared.settling)
             self._watch(tab)
-            await tab.page.bring_to_front()
+            if page.viewport_size != self._size:  # a script may ask for any; a person would enlarge the window
+                await page.set_viewport_size(self._size)
+            await self._place(tab)
         except (Error, WireError):
             return  # closed again before it was ready
-        if tab.target in self._blank or page.is_closed():
-            return
+        finally:
+            self._changed.set()
+
+    async def _place(self, tab: Tab) -> None:
+        """Show a new tab, unless one that was opened after it is shown already."""
         order = list(self._seen)
+        later = order.index(self.shown.target) > order.index(tab.target)
+        if not later:
+            await tab.page.bring_to_front()
+        if tab.target in self._gone | self._blank:
+            return
         self.open = sorted([*self.open, tab], key=lambda one: order.index(one.target))
-        self._recent.append(tab)
-        self._last, self._behind = tab, False
+        self._recent.insert(len(self._recent) - later, tab)
+        self._last = self.shown
+        self._behind = self._behind and later
         self._new.append(tab)
         self._coming.discard(tab.target)
-        self._changed.set()
 
     async def _wait(self, over: Callable[[], bool]) -> bool:
         try:
