@@ -92,6 +92,7 @@
 
   // --- pasting: only what this session has copied, whatever the machine's clipboards hold ---
   let expected = null;
+  let spoilt = false; // something else was to be pasted, and was not
   const plain = (text) => (text ?? "").replace(/\r\n?/g, "\n");
   const fits = (data) => {
     const html = data.getData("text/html");
@@ -100,11 +101,13 @@
   addEventListener("paste", (event) => {
     if (!event.isTrusted || (expected && fits(event.clipboardData))) return;
     silence(event);
-    tell("spoilt", "");
+    spoilt = true;
   }, true);
   globalThis.expectPaste = (content) => {
     expected = content;
+    spoilt = false;
   };
+  globalThis.pasteSpoilt = () => spoilt;
   globalThis.giveClipboard = (content) => {
     giving = content;
     document.execCommand("copy");

@@ -37,7 +37,7 @@ class Beside:
         self.crashed = False
         self.dialogs = Dialogs(Dialog in grants, self.add, self._stop)
         self.choosers = Choosers(Upload in grants, self.add)
-        self.clipboard = Clipboard("clipboard-read" in surroundings.permissions)
+        self.clipboard = Clipboard(prepared.pasting, "clipboard-read" in surroundings.permissions)
         self.tabs = Tabs(prepared, self._watch, self.add)
         self.downloads = Downloads(prepared.wire, prepared.folder, self.tabs.knows, self.tabs.drop_blank, self.add)
         self._watch(prepared.tab)
@@ -128,8 +128,6 @@ class Beside:
             self.downloads.announce()
         elif kind == "copied":
             self.clipboard.content = word
-        elif kind == "spoilt":
-            self.clipboard.spoil()
         elif kind == "read":
             may = self.clipboard.read(tab, event["executionContextId"], word)
             decided = "granted" if may else "denied"

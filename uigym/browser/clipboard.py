@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 
 from uigym.browser.keys import Chord
 from uigym.browser.tab import Tab
 
-_TRIES = 3
+_TRIES = 5
+_TURN_S = 1.0
 _PASTES = {("Control", "v"), ("Control+Shift", "V"), ("Shift", "Insert")}
 
 
@@ -21,19 +24,16 @@ class Clipboard:
     are kept.
     """
 
-    def __init__(self, readable: bool):
+    def __init__(self, pasting: asyncio.Lock, readable: bool):
         """
         Args:
+            pasting: Shared with the browser's other sessions.
             readable: Whether scripts may read it, which they ask the person for.
         """
+        self._pasting = pasting
         self._readable = readable
-        self._spoilt = False
         self.content: Mapping[str, str] = {}
         """By MIME type: text/plain, text/html."""
-
-    def spoil(self) -> None:
-        """A paste held something else and was stopped."""
-        self._spoilt = True
 
     def read(self, tab: Tab, frame_world: int, number: int) -> bool:
         """Answer a script that wants to read it; whether it may."""
@@ -44,15 +44,28 @@ class Clipboard:
         return self._readable
 
     async def paste(self, tab: Tab, press: Callable[[], Awaitable[None]]) -> None:
-        """Press a chord that pastes, with the session's content; again if another session was in between."""
-        content = json.dumps(self.content)
-        for _ in range(_TRIES):
-            self._spoilt = False
-            await tab.settler.run(f"expectPaste({content})")
-            await tab.settler.run(f"giveClipboard({content})", main=True)
-            await press()
-            if not self._spoilt:
-                return
+        """Press a chord that pastes, with the session's content; again if another session copied in between."""
+        async with self._turn():
+            for _ in range(_TRIES):
+                content = json.dumps(self.content)
+                await tab.settler.run(f"expectPaste({content})")
+                await tab.settler.run(f"giveClipboard({content})", main=True)
+                await press()
+                if not any(await tab.settler.run("pasteSpoilt()")):
+                    return
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """One session after another; but none waits long for one whose page stands still at a dialog."""
+        try:
+            held = await asyncio.wait_for(self._pasting.acquire(), _TURN_S)
+        except TimeoutError:
+            held = False
+        try:
+            yield
+        finally:
+            if held:
+                self._pasting.release()
 
 
 def pastes(chord: Chord) -> bool:

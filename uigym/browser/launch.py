@@ -83,6 +83,7 @@ class Browser:
         self._wire = wire
         self.pid = pid
         """Of Chromium's main process, which leads a process group of its own."""
+        self._pasting = asyncio.Lock()
         self._spares: dict[Wanted, asyncio.Task[Prepared]] = {}
         self._closed = False
 
@@ -188,7 +189,7 @@ class Browser:
         tab = await Tab.attach(page, self._wire, settling)
         folder = orphans.room(self._folder)
         await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
-        return Prepared(context, tab, self._wire, settling, folder)
+        return Prepared(context, tab, self._wire, settling, folder, self._pasting)
 
 
 def _downloads_to(folder: Path, context: str) -> dict[str, Any]:

@@ -31,6 +31,8 @@ class Prepared:
     """Source of settle.js for further pages of this context."""
     folder: Path
     """What the context leaves on the disk: its downloads, its files. Goes when it is closed."""
+    pasting: asyncio.Lock
+    """Of the browser: held while Chromium's clipboard, which all contexts share, is in use."""
 
 
 class Tabs:
