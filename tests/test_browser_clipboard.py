@@ -36,7 +36,9 @@ async def note(session: Session) -> str:
     return await session.page.inner_text("#note")
 
 
-@pytest.mark.parametrize(("copy", "paste"), [("Control+C", "Control+V"), ("ctrl+x", "shift+Insert"), ("Control+Insert", "Control+Shift+V")])
+@pytest.mark.parametrize(
+    ("copy", "paste"), [("Control+C", "Control+V"), ("ctrl+x", "shift+Insert"), ("Control+Insert", "Control+Shift+V")]
+)
 async def test_what_is_copied_is_pasted_by_trusted_events(opened: Opener, copy: str, paste: str) -> None:
     session, _ = await opened("/trial.html")
     await do(session, ONE, Type("two\nlines €"), Key("Control+A"), Key(copy), TWO, Key(paste), Key(paste))
@@ -67,7 +69,9 @@ async def test_formatting_comes_with_the_text(opened: Opener) -> None:
 @pytest.mark.parametrize("stop", ["", "event.stopPropagation();", "event.stopImmediatePropagation();"])
 async def test_what_a_page_puts_into_its_copies_is_what_is_pasted(opened: Opener, stop: str) -> None:
     session, _ = await opened("/trial.html")
-    put = "event.clipboardData.setData('text/plain', 'cell'); event.clipboardData.setData('text/html', '<table></table>')"
+    put = (
+        "event.clipboardData.setData('text/plain', 'cell'); event.clipboardData.setData('text/html', '<table></table>')"
+    )
     await session.page.evaluate(f"one.addEventListener('copy', (event) => {{ {stop} {put}; event.preventDefault() }})")
     await session.page.evaluate("two.addEventListener('paste', (e) => say(e.clipboardData.getData('text/html')))")
     await do(session, ONE, Type("x"), Key("Control+A"), Key("Control+C"), TWO, Key("Control+V"))
@@ -83,7 +87,9 @@ async def test_a_page_that_copies_by_script(opened: Opener) -> None:
     await do(session, TWO, Key("Control+A"), Key("Control+V"))
     assert await note(session) == "written" and await value(session) == "by promise"
     html = "new Blob(['<i>7</i>'], {type: 'text/html'}), 'text/plain': new Blob(['7'], {type: 'text/plain'})"
-    await act(session, f"navigator.clipboard.write([new ClipboardItem({{'text/html': {html}}})]).then(() => say('item'))")
+    await act(
+        session, f"navigator.clipboard.write([new ClipboardItem({{'text/html': {html}}})]).then(() => say('item'))"
+    )
     await do(session, RICH, Key("Control+V"))
     assert await note(session) == "item" and await session.page.inner_html("#rich") == "<i>7</i>"
     await session.page.evaluate("navigator.clipboard.writeText('unasked').catch((error) => say(error.name))")

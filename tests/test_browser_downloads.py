@@ -117,7 +117,9 @@ async def test_names_are_cleaned() -> None:
     assert clean("x" * 999 + ".pdf").endswith("x.pdf") and len(clean("x" * 999 + ".pdf")) == downloads.MAX_NAME
 
 
-async def test_a_file_that_is_too_large_or_one_too_many_is_cancelled(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_that_is_too_large_or_one_too_many_is_cancelled(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(downloads, "MAX_BYTES", 1 << 20)
     monkeypatch.setattr(downloads, "MAX_DOWNLOADS", 2)
     session, _ = await opened("/trial.html")

@@ -45,7 +45,9 @@ async def test_a_window_is_shown_at_the_viewports_size_and_driven(opened: Opener
 
 async def test_a_window_that_script_writes_is_shown(opened: Opener) -> None:
     session, _ = await opened("/trial.html")
-    frame = await act(session, "const w = window.open(); w.document.write('<title>bill</title><p>7 EUR'); w.document.close()")
+    frame = await act(
+        session, "const w = window.open(); w.document.write('<title>bill</title><p>7 EUR'); w.document.close()"
+    )
     assert frame.events == (Event("tab", "bill", "opened"),) and await session.page.inner_text("p") == "7 EUR"
 
 
@@ -104,9 +106,11 @@ async def test_a_flood_of_windows_is_bounded(opened: Opener, monkeypatch: pytest
     await session.close()
 
 
-async def test_a_window_without_a_document_is_told_and_not_shown(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_window_without_a_document_is_told_and_not_shown(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tabs, "ARRIVAL_S", 0.3)
-    session, first = await opened("/trial.html")
+    session, _ = await opened("/trial.html")
     frame = await act(session, "window.open('/never')")
     assert [event.type for event in frame.events] == ["coming"] and not frame.settled
     assert session.url.endswith("/trial.html")

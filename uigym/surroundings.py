@@ -25,6 +25,8 @@ class Surroundings:
     """Picture pixels per CSS px, as on a screen of that density. Actions stay in CSS px."""
     permissions: tuple[str, ...] = ()
     """Permissions that are granted when a page asks, by Playwright's names; all others are denied at once."""
+    position: tuple[float, float] = (0.0, 0.0)
+    """Latitude and longitude in degrees: where the page learns that it is, if geolocation is granted."""
     typing_delay_s: float = 0.0
     """Pause after each typed character."""
 

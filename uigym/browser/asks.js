@@ -55,6 +55,16 @@
   replace(self.Geolocation?.prototype, "getCurrentPosition", locating);
   replace(self.Geolocation?.prototype, "watchPosition", locating);
 
+  // --- the pointer is never locked: headless Chromium then answers neither mouse nor pictures for seconds ---
+  const { DOMException: Refusal, Event: Plain, Promise: Later } = window;
+  replace(Element.prototype, "requestPointerLock", {
+    apply() {
+      decided("pointer lock", false);
+      apply(nativeTimeout, window, [() => apply(dispatch, document, [new Plain("pointerlockerror", { __proto__: null, bubbles: true })]), 0]);
+      return new Later((_, fail) => fail(new Refusal("The pointer was not locked.", "NotAllowedError")));
+    },
+  });
+
   // --- printing ---
   replace(window, "print", {
     apply(native, self, args) {
@@ -84,7 +94,7 @@
   });
   const own_clipboard = () => {
     const { Blob, ClipboardItem, Clipboard, DOMException, Promise } = window;
-    const { activation } = { activation: navigator.userActivation };
+    const activation = navigator.userActivation;
     const is_active = getOwnPropertyDescriptor(UserActivation.prototype, "isActive").get;
     const types_of = getOwnPropertyDescriptor(ClipboardItem.prototype, "types").get;
     const { getType } = ClipboardItem.prototype;

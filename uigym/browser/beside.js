@@ -117,11 +117,11 @@
     dispatchEvent(new CustomEvent(SECRET + "given", { detail: JSON.stringify({ id, content }) }));
   };
 
-  // --- full screen and a locked pointer: Escape leaves them ---
+  // --- full screen: Chromium draws it as large as its own screen until told otherwise, and Escape leaves it ---
+  addEventListener("fullscreenchange", () => tell("fullscreen", ""), true);
   globalThis.leaveFullscreen = () => {
-    const held = document.fullscreenElement ?? document.pointerLockElement;
-    if (document.fullscreenElement) document.exitFullscreen();
-    if (document.pointerLockElement) document.exitPointerLock();
-    return !!held;
+    const full = !!document.fullscreenElement;
+    if (full) document.exitFullscreen();
+    return full;
   };
 })();

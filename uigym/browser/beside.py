@@ -30,6 +30,7 @@ class Beside:
     """Everything about a session that no picture shows."""
 
     def __init__(self, prepared: Prepared, grants: tuple[type, ...], surroundings: Surroundings):
+        self._scale = surroundings.scale
         self._events: list[Event] = []
         self._dropped = 0
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -92,12 +93,15 @@ class Beside:
     async def answer(self, answer: Dialog) -> None:
         """Close the open dialog; the page goes on, unless another one waits."""
         self.stopped = asyncio.get_running_loop().create_future()
+        if self.dialogs.stays(answer):
+            for tab in self.tabs.open:
+                tab.settler.stay()
         await self.dialogs.answer(answer)
         if self.dialogs.open is not None:
             self._stop()
 
     async def escape(self, tab: Tab) -> bool:
-        """What the Escape key does that is not the page's: cancel a chooser, leave full screen, free the pointer."""
+        """What the Escape key does that is not the page's: cancel a chooser, leave full screen; whether it did."""
         if self.choosers.open is not None:
             await self.choosers.answer(())
             return True
@@ -122,6 +126,8 @@ class Beside:
         kind, word = said["kind"], said["word"]
         if kind == "permission":
             self.add(Event("permission", word, word.rpartition(": ")[2]))
+        elif kind == "fullscreen":
+            tab.fit(self._scale)
         elif kind == "print":
             self.add(Event("print", "the page asked to be printed"))
         elif kind == "saving":

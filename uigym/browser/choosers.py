@@ -21,6 +21,7 @@ _GONE = "upload: the page has taken its file chooser away; open it again"
 @dataclass(frozen=True)
 class _Chooser:
     tab: Tab
+    frame: str
     node: int
     several: bool
     folder: bool
@@ -48,6 +49,8 @@ class Choosers:
         parameters = {"enabled": True, "cancel": not self._kept}
         tab.channel.tell("Page.setInterceptFileChooserDialog", parameters)
         tab.channel.on("Page.fileChooserOpened", lambda event: self._opened(tab, event))
+        tab.channel.on("Page.frameNavigated", lambda event: self._left(tab, event["frame"]["id"]))
+        tab.channel.on("Page.frameDetached", lambda event: self._left(tab, event["frameId"]))
 
     @property
     def open(self) -> OpenChooser | None:
@@ -118,6 +121,11 @@ class Choosers:
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
 
+    def _left(self, tab: Tab, frame: str) -> None:
+        """A chooser goes with its document."""
+        if self._chooser and self._chooser.tab is tab and frame in (self._chooser.frame, tab.target):
+            self._chooser = None
+
     async def _describe(self, tab: Tab, event: dict[str, Any]) -> None:
         several = event["mode"] != "selectSingle"
         try:
@@ -129,7 +137,7 @@ class Choosers:
         folder = "webkitdirectory" in attributes
         kind = "folder" if folder else "several" if several else "one"
         self._chooser = _Chooser(
-            tab, event["backendNodeId"], several and not folder, folder, attributes.get("accept", "")
+            tab, event["frameId"], event["backendNodeId"], several and not folder, folder, attributes.get("accept", "")
         )
         self._report(
             Event("filechooser", {"one": "one file", "several": "several files", "folder": "a folder"}[kind], kind)

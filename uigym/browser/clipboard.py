@@ -58,7 +58,7 @@ class Clipboard:
     async def _turn(self) -> AsyncIterator[None]:
         """One session after another; but none waits long for one whose page stands still at a dialog."""
         try:
-            held = await asyncio.wait_for(self._pasting.acquire(), _TURN_S)
+            held: bool = await asyncio.wait_for(self._pasting.acquire(), _TURN_S)
         except TimeoutError:
             held = False
         try:

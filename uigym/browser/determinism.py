@@ -28,6 +28,7 @@ def context_options(surroundings: Surroundings) -> dict[str, Any]:
         "timezone_id": surroundings.timezone,
         "device_scale_factor": surroundings.scale,
         "permissions": list(surroundings.permissions),
+        "geolocation": {"latitude": surroundings.position[0], "longitude": surroundings.position[1]},
         "color_scheme": "light",
         "reduced_motion": "no-preference",
         "forced_colors": "none",

@@ -37,6 +37,10 @@ class Dialogs:
         dialog = self._waiting[0]
         return OpenDialog(dialog.type, dialog.message, dialog.default_value)
 
+    def stays(self, answer: Answer) -> bool:
+        """Whether an answer means that the page is not left."""
+        return self._waiting[0].type == "beforeunload" and not answer.accept
+
     async def opened(self, dialog: Dialog) -> None:
         """Playwright reports one."""
         self._report(Event("dialog", dialog.message, dialog.type))

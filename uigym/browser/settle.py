@@ -147,6 +147,11 @@ class Settler:
         reply = await self._channel.send("Page.navigate", {"url": url})
         return str(reply.get("errorText", ""))
 
+    def stay(self) -> None:
+        """A person has decided that the document is not left: what was asked for does not come."""
+        self._leaving.clear()
+        self._changed.set()
+
     async def go_back(self, entry: int) -> None:
         """Begin to show an entry of the history, which starts in another process and is reported late."""
         self._note(self._leaving, _HISTORY)

@@ -38,6 +38,11 @@ class Tab:
             await settler.catch_up()
         return cls(page, channel, settler, target)
 
+    def fit(self, scale: float) -> None:
+        """Say again how large the viewport is, which a page at full screen makes Chromium forget."""
+        size: Any = self.page.viewport_size
+        self.channel.tell("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": scale, "mobile": False})
+
     async def capture(self) -> bytes:
         """The viewport as a PNG, drawn after everything that has happened so far."""
         try:
