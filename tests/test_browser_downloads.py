@@ -23,6 +23,14 @@ def finished(one: Download) -> Event:
     return Event("download", f"{one.name}, {one.size} bytes, sha256 {one.sha256[:12]}", "finished")
 
 
+def sessions_on_disk(folder: Path) -> set[Path]:
+    return set(folder.glob("session-*"))
+
+
+def files_on_disk(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
 async def act(session: Session, script: str) -> Frame:
     """A real click on a button that runs the script."""
     await session.page.evaluate(f"act = () => {{ {script} }}; 0")
@@ -109,7 +117,7 @@ async def test_a_hostile_name_is_only_a_name(opened: Opener, name: str) -> None:
     (one,) = await session.downloads()
     assert one.content == b"x,y" and one.name.isprintable() and len(one.name) <= downloads.MAX_NAME
     assert "/" not in one.name and "\\" not in one.name and not one.name.startswith("..")
-    assert [path for path in folder.parent.rglob("*") if path.is_file() and path.read_bytes() == b"x,y"] == []
+    assert b"x,y" not in files_on_disk(folder.parent)
 
 
 async def test_names_are_cleaned() -> None:
@@ -134,10 +142,10 @@ async def test_a_file_that_is_too_large_or_one_too_many_is_cancelled(
 async def test_sessions_of_one_browser_see_only_their_own_and_leave_nothing(opened: Opener) -> None:
     one, _ = await opened("/trial.html")
     other, _ = await opened("/trial.html")
-    folder: Path = one._prepared.folder
+    folder = one._prepared.folder
+    assert folder in sessions_on_disk(folder.parent)
     await act(one, "window.open('/download/')")
     assert await other.downloads() == () and (await other.look()).events == ()
     assert (await one.downloads())[0].sha256 == hashlib.sha256(b"a,b\n").hexdigest()
-    assert folder.exists()
     await one.close()
-    assert not folder.exists()
+    assert folder not in sessions_on_disk(folder.parent)

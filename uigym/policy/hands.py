@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError
-from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Wait
+from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Upload, Wait
 
 WAIT_S = 5.0
 """How long an act waits for its element to be there, visible and uncovered."""
@@ -35,8 +36,8 @@ _NOT_BY_HAND = frozenset(
         "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click", "clock",
         "close", "context", "dblclick", "dispatch_event", "drag_and_drop", "drag_to", "expose_binding", "expose_function",
         "fill", "focus", "go_forward", "hover", "press", "press_sequentially", "reload", "request", "route",
-        "select_option", "select_text", "set_checked", "set_content", "set_input_files", "set_viewport_size", "tap",
-        "touchscreen", "type", "uncheck", "unroute"
+        "select_option", "select_text", "set_checked", "set_content", "set_files", "set_input_files", "set_viewport_size",
+        "tap", "touchscreen", "type", "uncheck", "unroute"
     }
 )  # fmt: skip
 
@@ -200,6 +201,11 @@ class LocatorByHand(ByHand):
             raise HarnessError(f"{self!r}: chose {options[target]['label']!r} by keyboard, but it shows {chosen!r}")
         return [options[target]["value"]]
 
+    async def set_input_files(self, files: str | Sequence[str], *, timeout: float | None = None) -> None:
+        """Click the field or its label, and give the file chooser some of the episode's files by name; [] cancels."""
+        await self._hands.take(Click(*await self._aim(timeout)))
+        await self._hands.take(Upload(files if isinstance(files, str) else tuple(files)))
+
     async def drag_to(
         self,
         target: Any,
@@ -297,6 +303,11 @@ class PageByHand(ByHand):
         """Go back, where the harness grants it."""
         await self._hands.take(Back())
 
+    @asynccontextmanager
+    async def expect_file_chooser(self) -> AsyncIterator[ChooserByHand]:
+        """As Playwright's: the chooser that the acts within open."""
+        yield ChooserByHand(None, self._hands)
+
     async def wait_for_timeout(self, timeout: float) -> None:
         """Wait; `timeout` is in ms, as in Playwright."""
         await self._hands.take(Wait(timeout / 1000))
@@ -317,8 +328,21 @@ def _through_locator(name: str) -> Callable[..., Any]:
     return act
 
 
-for _name in ("click", "dblclick", "hover", "fill", "type", "press", "check", "uncheck", "set_checked", "select_option", "focus"):  # fmt: skip
+for _name in ("click", "dblclick", "hover", "fill", "type", "press", "check", "uncheck", "set_checked", "select_option", "set_input_files", "focus"):  # fmt: skip
     setattr(PageByHand, _name, _through_locator(_name))
+
+
+class ChooserByHand(ByHand):
+    """The file chooser that is open, or will be."""
+
+    @property
+    async def value(self) -> ChooserByHand:
+        """Itself, as in Playwright's `async with page.expect_file_chooser() as info`."""
+        return self
+
+    async def set_files(self, files: str | Sequence[str]) -> None:
+        """Give it some of the episode's files by name; [] cancels it."""
+        await self._hands.take(Upload(files if isinstance(files, str) else tuple(files)))
 
 
 class MouseByHand(ByHand):

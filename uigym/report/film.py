@@ -16,6 +16,7 @@ from uigym.types import (
     Done,
     Drag,
     Episode,
+    Event,
     HoldKey,
     Invalid,
     Key,
@@ -68,7 +69,7 @@ def frames(clip: Clip) -> list[Frame]:
     for number, step in enumerate(clip.episode.steps[:MAX_FRAMES], 1):
         if png := clip.images.get(step.image):
             width, height = png_size(png)
-            note = step.error or ", ".join(f"{event.kind}: {event.text}" for event in step.events)
+            note = step.error or ", ".join(told(event) for event in step.events)
             strip.append(
                 Frame(number, data_uri(png), width, height, marks(step.action, width, height), caption(step), note)
             )
@@ -77,6 +78,17 @@ def frames(clip: Clip) -> list[Frame]:
         width, height = png_size(last)
         strip.append(Frame(0, data_uri(last), width, height, Markup(""), f"end: {clip.episode.stop.replace('_', ' ')}"))
     return strip
+
+
+def told(event: Event) -> str:
+    """What happened beside the page.
+
+    Example:
+        >>> told(Event("dialog", "Delete?", "confirm")), told(Event("tab", "", "closed"))
+        ('dialog (confirm): Delete?', 'tab (closed)')
+    """
+    kind = f"{event.kind} ({event.type})" if event.type else event.kind
+    return f"{kind}: {event.text}" if event.text else kind
 
 
 def png_size(png: bytes) -> tuple[int, int]:
