@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +91,7 @@ class Settler:
             "Runtime.executionContextDestroyed": lambda e: self._world_gone(target, e["executionContextId"]),
             "Runtime.executionContextsCleared": lambda e: target.worlds.clear(),
             "Page.frameRequestedNavigation": self._requested,
-            "Page.frameScheduledNavigation": lambda e: e["delay"] <= 1 and loads.begin(SOON + e["frameId"]),
+            "Page.frameScheduledNavigation": self._scheduled,
             "Page.frameClearedScheduledNavigation": lambda e: loads.end(SOON + e["frameId"]),
             "Page.frameStartedLoading": lambda e: loads.begin(e["frameId"]),
             "Page.frameStoppedLoading": lambda e: self._stopped(e["frameId"]),
@@ -268,23 +268,23 @@ class Settler:
         """Run our script before the worker's own: while it waits, it still lacks some of its functions."""
         send = worker.channel.send
         if is_waiting:
-            started = self._loop.create_future()
-            worker.channel.on("Debugger.paused", lambda e: started.done() or started.set_result(None))
+            started = asyncio.Event()
+            worker.channel.on("Debugger.paused", lambda e: started.set())
             await asyncio.gather(
                 send("Debugger.enable"),
                 send("Debugger.setInstrumentationBreakpoint", {"instrumentation": "beforeScriptExecution"}),
                 send("Runtime.runIfWaitingForDebugger"),
                 return_exceptions=True,
             )
-            await started
-        told, *_ = await asyncio.gather(
+            await started.wait()
+        told = await asyncio.gather(
             send("Runtime.evaluate", {"expression": _worker_script()}),
             send("Target.setAutoAttach", _FOLLOWED),
             send("Debugger.disable"),
             return_exceptions=True,
         )
-        if not isinstance(told, BaseException):
-            worker.asker = told["result"].get("objectId", "")
+        if not isinstance(told[0], BaseException):
+            worker.asker = told[0]["result"].get("objectId", "")
 
     def _left(self, session: str) -> None:
         self._others.pop(session, None)  # its frame may go on in the page's own process
@@ -314,6 +314,10 @@ class Settler:
     def _requested(self, event: dict[str, Any]) -> None:
         if event["disposition"] == "currentTab":
             self._loads.begin(TO + event["frameId"])
+
+    def _scheduled(self, event: dict[str, Any]) -> None:
+        if event["delay"] <= 1:  # s
+            self._loads.begin(SOON + event["frameId"])
 
     def _navigated(self, frame: dict[str, Any]) -> None:
         self._loads.end(TO + frame["id"], SOON + frame["id"])
