@@ -33,7 +33,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 PAGES = Path(__file__).parent / "pages"
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".xhtml": "application/xhtml+xml",
+}
+LATE = {
+    "script": (200, "text/javascript", b"window.answer ? answer() : setTimeout(done, 40)", ""),
+    "module": (200, "text/javascript", b"export const draw = async () => { await fetch('/delay/60'); done() }", ""),
+    "sheet": (200, "text/css", b"#box { background: rgb(0, 128, 0) !important }", ""),
+    "picture": (200, "image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9' fill='rgb(0,128,0)'/></svg>", ""),
+}  # fmt: skip
+CHAIN = {
+    "302": (302, "text/html", b"", "Location: /chain/refresh\r\n"),
+    "refresh": (200, "text/html", b"<meta http-equiv=refresh content='0; url=/chain/script'>one", ""),
+    "script": (200, "text/html", b"<script>setTimeout(() => location.replace('/chain/form'), 50)</script>two", ""),
+    "form": (200, "text/html", b"<form method=post action=/chain/303></form><script>document.forms[0].submit()</script>", ""),
+    "303": (303, "text/html", b"", "Location: /slow/100\r\n"),
+}  # fmt: skip
+"""Answers that come late, and a way through five documents."""
 
 
 class PageServer:
@@ -43,6 +62,7 @@ class PageServer:
         self.url = ""
         self.requests: list[str] = []
         """Paths in the order of arrival."""
+        self.events: dict[str, asyncio.Queue[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -63,7 +83,7 @@ class PageServer:
         try:
             while await self._request(reader, writer):
                 pass
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             self._tasks.discard(task)
@@ -79,12 +99,15 @@ class PageServer:
         headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head.split("\r\n")[1:])}
         if length := int(headers.get("content-length", 0)):
             await reader.readexactly(length)
-        if path == "/ws":
-            await self._socket(reader, writer, headers["sec-websocket-key"])
+        if path.startswith(("/stream/", "/events")):
+            await self._stream(target, writer)
             return False
         if path.startswith("/drip/"):
             return await self._drip(writer, path.split("/")[2])
-        status, kind, body, extra = await self._answer(path)
+        if path in ("/ws", "/echo"):
+            await self._socket(reader, writer, headers["sec-websocket-key"], path == "/echo")
+            return False
+        status, kind, body, extra = await self._answer(path, urlsplit(target).query)
         writer.write(
             f"HTTP/1.1 {status} OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
             f"Cache-Control: no-store\r\n{extra}\r\n".encode()
@@ -104,8 +127,34 @@ class PageServer:
         writer.write(b"c,d\n")
         return True
 
-    async def _answer(self, path: str) -> tuple[int, str, bytes, str]:
+    async def _stream(self, target: str, writer: asyncio.StreamWriter) -> None:
+        """/stream/N: a part every 30 ms, N in all; /events?NAME: what is posted to /push/MS?NAME."""
+        url = urlsplit(target)
+        kind = "text/event-stream" if url.path == "/events" else "text/plain"
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
+        if kind == "text/plain":
+            for _ in range(int(url.path.rpartition("/")[2])):
+                writer.write(b"part ")
+                await writer.drain()
+                await asyncio.sleep(0.03)
+            if url.path == "/stream/0":
+                await asyncio.sleep(60)
+            return
+        queue = self.events.setdefault(url.query, asyncio.Queue())
+        while True:
+            writer.write(f"{'event: named' if url.query == 'named' else ''}\ndata: {await queue.get()}\n\n".encode())
+            await writer.drain()
+
+    async def _answer(self, path: str, query: str = "") -> tuple[int, str, bytes, str]:
         kind, _, rest = path.strip("/").partition("/")
+        if kind == "push":
+            queue = self.events.setdefault(query, asyncio.Queue())
+            asyncio.get_running_loop().call_later(int(rest) / 1000, queue.put_nowait, "pushed")
+        if kind == "chain":
+            return CHAIN[rest]
+        if kind in LATE:
+            await asyncio.sleep(int(rest) / 1000)
+            return LATE[kind]
         if kind == "delay":
             await asyncio.sleep(int(rest) / 1000)
             return 200, "application/json", b'{"ok": true}', ""
@@ -123,8 +172,8 @@ class PageServer:
             return 200, TYPES[file.suffix], file.read_bytes(), ""
         return 404, "text/plain", b"not here", ""
 
-    async def _socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str) -> None:
-        """A clock every 40 ms, and "done" 60 ms after each message."""
+    async def _socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str, quiet: bool) -> None:
+        """A clock every 40 ms, and "done" 60 ms after each message; if quiet, no clock, and 600 ms."""
         digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
         accept = base64.b64encode(digest).decode()
         writer.write(
@@ -136,7 +185,7 @@ class PageServer:
             writer.write(bytes([0x81, len(text)]) + text.encode())
 
         async def tick() -> None:
-            for number in range(10_000):
+            for number in range(0 if quiet else 10_000):
                 await asyncio.sleep(0.04)
                 say(str(number))
 
@@ -145,7 +194,7 @@ class PageServer:
             while True:
                 _, size = struct.unpack("BB", await reader.readexactly(2))
                 await reader.readexactly(4 + (size & 127))
-                await asyncio.sleep(0.06)
+                await asyncio.sleep(0.6 if quiet else 0.06)
                 say("done")
         finally:
             clock.cancel()

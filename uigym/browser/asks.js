@@ -1,12 +1,15 @@
-// What the page asks of the person or of the machine, beside the picture. Stands inside causes.js. Each word of it goes
-// to beside.js, in its own world, by an event with a secret name; objects without a prototype, so that the page's own
+// What the page asks of the person or of the machine, beside the picture. Each word of it goes to
+// beside.js, in its own world, by an event with a secret name; objects without a prototype, so that the page's own
 // changes to Object.prototype never see them.
-{
+(tracker, secret) => {
+  const { apply, then, getOwnPropertyDescriptor, table, nothing, later, descend, enter, hold, attempt, replace, always, promised } = tracker;
+  const dispatch = EventTarget.prototype.dispatchEvent;
+  const Signal = CustomEvent;
   const { stringify, parse } = JSON;
   const detail_of = getOwnPropertyDescriptor(Signal.prototype, "detail").get;
   const say = (kind, word) => {
     const detail = stringify({ __proto__: null, kind, word });
-    apply(dispatch, window, [new Signal(SECRET + "say", { __proto__: null, detail })]);
+    apply(dispatch, window, [new Signal(secret + "say", { __proto__: null, detail })]);
   };
 
   // --- permissions, and choosers of devices ---
@@ -60,7 +63,7 @@
   replace(Element.prototype, "requestPointerLock", {
     apply() {
       decided("pointer lock", false);
-      apply(nativeTimeout, window, [() => apply(dispatch, document, [new Plain("pointerlockerror", { __proto__: null, bubbles: true })]), 0]);
+      later(() => apply(dispatch, document, [new Plain("pointerlockerror", { __proto__: null, bubbles: true })]), 0);
       return new Later((_, fail) => fail(new Refusal("The pointer was not locked.", "NotAllowedError")));
     },
   });
@@ -102,7 +105,7 @@
     const is_text = (type) => type === "text/plain" || type === "text/html";
     const waiting = table(Map);
     let number = 0;
-    on(window, [SECRET + "given"], (event) => {
+    always(window, [secret + "given"], (event) => {
       const { id, content } = parse(apply(detail_of, event, []));
       waiting.get(id)(content);
       waiting.delete(id);

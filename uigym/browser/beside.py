@@ -6,8 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-from playwright.async_api import Page
-
 from uigym.browser.choosers import Choosers
 from uigym.browser.clipboard import Clipboard, pastes
 from uigym.browser.dialogs import Dialogs
@@ -114,7 +112,8 @@ class Beside:
 
     def _watch(self, tab: Tab) -> None:
         self.choosers.watch(tab)
-        tab.page.on("crash", self._on_crash)
+        tab.channel.on("Inspector.targetCrashed", lambda _: self._on_crash())
+        tab.settler.on_lost = lambda: self.add(Event("crash", "a frame of the page crashed"))
         tab.channel.on("Runtime.bindingCalled", lambda event: self._on_word(tab, event))
         tab.channel.tell("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
 
@@ -139,7 +138,7 @@ class Beside:
             decided = "granted" if may else "denied"
             self.add(Event("permission", f"clipboard-read: {decided}", decided))
 
-    def _on_crash(self, page: Page) -> None:
+    def _on_crash(self) -> None:
         self.crashed = True
         self.add(Event("crash", "the page crashed"))
         self._stop()

@@ -1,134 +1,165 @@
-// Knows which of the page's work descends from an input, and whether any of it is still to come.
+// Knows which of a page's or worker's work descends from an input, and whether any of it is still to come.
 //
 // Runs in the page's own world before its scripts. Every callback that the page hands to the browser remembers
 // the cause that was current when it was handed over, and makes it current again while it runs; promises are
 // followed by keeping the cause until the next turn of the event loop. What the page does by itself (polls,
-// clocks) has no cause and is not waited for. Chains that go on and on (timers that arm themselves, frame loops)
-// lose their cause after a number of hops.
+// clocks) has no cause and is not waited for. Work that nobody can follow (a module that was imported, a script
+// that was inserted, an event that the browser sends of its own accord) counts for a while after an input as its
+// descendant. Chains that go on and on (timers that arm themselves, frame loops) lose their cause after a while,
+// and are known from then on.
 //
-// Nothing here can be reached from the page: all state is in this closure, the page's functions are replaced by
-// proxies, which print as native code, and settle.js asks from its own world by events with a secret name.
-(() => {
-  const SECRET = "__SECRET__";
+// Nothing here can be reached from the page: all state is in this closure, and the page's functions are replaced
+// by proxies that print as the functions they stand for.
+() => {
   const LIFE_MS = 3200; // a little over the wait of settle.js: work older than this counts no more
-  const REPLY_MS = 150; // nothing links a socket's reply to what was sent: the replies within this time count
-  const HOPS = {
-    input: { delay: 1000, timer: 6, frame: 60, call: 20, port: 200 },
-    load: { delay: 200, timer: 3, frame: 4, call: 10, port: 50 },
-  };
+  // How far a cause reaches: ms of timers in a row, the longest of them, the longest period, ms of silence of a
+  // stream; frames, requests, other calls and messages in a row. A page's loading reaches less far than an input.
+  const REACH = {
+    input: { timer: 2000, delay: 1000, period: 300, silence: 3200, frame: 150, call: 20, read: 2000, port: 200, awaited: true },
+    message: { timer: 2000, delay: 1000, period: 300, silence: 3200, frame: 150, call: 20, read: 2000, port: 200, awaited: false },
+    load: { timer: 800, delay: 500, period: 50, silence: 300, frame: 20, call: 6, read: 200, port: 50, awaited: false },
+  }; // prettier-ignore
+  const STRAYS = 20; // so much work that nobody can follow counts after an input
 
   // The page may replace any of these later: keep the browser's own.
-  const { apply, construct, defineProperty, getOwnPropertyDescriptor } = Reflect;
+  const scope = globalThis;
+  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+  const { max, min } = Math;
   const then = Promise.prototype.then;
-  const dispatch = EventTarget.prototype.dispatchEvent;
   const listen = EventTarget.prototype.addEventListener;
-  const Signal = CustomEvent;
+  const print = Function.prototype.toString;
   const nativeTimeout = setTimeout;
+  const nativeFrame = scope.requestAnimationFrame;
   const clock = performance;
   const nativeNow = performance.now;
   const now = () => apply(nativeNow, clock, []);
+  const later = (callback, ms) => apply(nativeTimeout, scope, [callback, ms]);
+  const atFrame = (callback) => apply(nativeFrame, scope, [callback]);
   const own = (collection, ...names) => {
     for (const name of names) collection[name] = collection[name];
     return collection;
   };
   const table = (Kind) => own(new Kind(), "get", "set", "delete");
+  const nothing = () => {};
 
   // --- work that is still to come ---
-  const holds = own(new Set(), "add", "delete", "forEach");
+  const holds = own(new Set(), "add", "delete", "forEach", "clear");
   let count = 0;
   let turning = false; // a turn of the event loop is still to come
-  let asked = false;
+  let owing = false; // it follows on work that has a cause
+  let endless = false; // an input's work went on for too long: it is left alone, and said so once
+  let whenIdle = nothing;
 
-  const drop = (hold) => {
-    if (holds.delete(hold)) count--;
+  const quiet = () => {
+    if (owing || count > 0) return;
+    const told = whenIdle;
+    whenIdle = nothing;
+    told();
+  };
+  const drop = (one) => {
+    if (holds.delete(one)) count--;
     quiet();
   };
   const hold = (ms = LIFE_MS) => {
-    const one = { until: now() + ms };
+    const time = now() + ms;
+    const own = cause && cause !== root;
+    const one = { until: own ? min(time, cause.until) : time, awaited: own && cause.awaited && ms >= LIFE_MS };
     holds.add(one);
     count++;
     return () => drop(one);
   };
+  const expire = () => {
+    const time = now();
+    holds.forEach((one) => {
+      if (one.until >= time || !holds.delete(one)) return;
+      count--;
+      if (one.awaited) endless = true;
+    });
+  };
   const busy = () => {
-    if (count) {
-      const time = now();
-      holds.forEach((one) => {
-        if (one.until < time && holds.delete(one)) count--;
-      });
-    }
-    return turning || count > 0;
+    if (count) expire();
+    return owing || count > 0;
   };
-  const quiet = () => {
-    if (asked && !turning && count === 0) {
-      asked = false;
-      apply(dispatch, window, [new Signal(SECRET + "idle")]);
-    }
+  // True, and false from then on, if an input's work was left alone.
+  const gaveUp = () => {
+    const was = endless;
+    endless = false;
+    return was;
   };
-  const nothing = () => {};
 
   // --- causes ---
-  const begin = (hops) => ({ until: now() + LIFE_MS, ...hops });
-  let base = begin(HOPS.load); // until the document is loaded, everything descends from its loading
-  let cause = base;
-  let loaded = false;
+  let forgotten = 0;
+  const begin = (reach) => {
+    const time = now();
+    return { ...reach, chained: false, born: time, until: time + LIFE_MS };
+  };
+  // Of all that nobody can follow. While a document loads, that is its loading.
+  const root = { ...REACH.load, chained: false };
+  let strays = Infinity;
+  let cause = root;
 
-  const descend = (kind) => {
-    if (!cause || cause[kind] < 1 || now() > cause.until) return null;
-    const next = { ...cause };
-    next[kind]--;
+  const alive = () => {
+    if (cause === root) return strays > 0;
+    return cause !== null && cause.born >= forgotten && now() <= cause.until;
+  };
+  const descend = (kind, cost = 1) => {
+    if (!alive()) return null;
+    if (cause[kind] < cost) {
+      if (cause.awaited) endless = true;
+      return null;
+    }
+    const next = cause === root ? begin(root) : { ...cause };
+    if (cause === root) strays--;
+    next.chained = true;
+    next[kind] -= cost;
     return next;
   };
+  // Whoever waited has lost patience: what is going on now counts no more.
+  const forget = () => {
+    holds.clear();
+    count = 0;
+    endless = false;
+    forgotten = now();
+  };
+
+  let afterTurn = nothing;
   const turns = new MessageChannel();
   const post = MessagePort.prototype.postMessage;
   turns.port1.onmessage = () => {
-    turning = false;
-    if (loaded) base = null;
-    cause = base;
+    const worked = owing;
+    turning = owing = false;
+    cause = root;
+    if (worked) afterTurn();
     quiet();
   };
   // Make a cause current for this callback and for the microtasks after it.
   const enter = (next) => {
-    cause = next || base;
-    if (next && !turning) {
-      turning = true;
-      apply(post, turns.port2, [0]);
-    }
+    cause = next;
+    if (next && next !== root) owing = true;
+    if (turning || next === root || !(next || strays > 0)) return;
+    turning = true;
+    apply(post, turns.port2, [0]);
   };
 
-  const replace = (owner, name, handler) => {
+  // --- taking the place of the browser's functions ---
+  const originals = table(WeakMap);
+  const replace = (object, name, handler, part = "value") => {
+    let owner = object; // a worker's functions belong to what its global object inherits from
+    while (owner && !getOwnPropertyDescriptor(owner, name)) owner = getPrototypeOf(owner);
     const slot = owner && getOwnPropertyDescriptor(owner, name);
-    if (!slot || typeof slot.value !== "function") return;
-    const native = slot.value;
-    slot.value = new Proxy(native, handler);
+    if (!slot || typeof slot[part] !== "function") return;
+    const native = slot[part];
+    slot[part] = new Proxy(native, handler);
+    originals.set(slot[part], originals.get(native) || native);
     defineProperty(owner, name, slot);
-    if (handler.construct) native.prototype.constructor = slot.value;
+    if (handler.construct) native.prototype.constructor = slot[part];
   };
+  replace(Function.prototype, "toString", {
+    apply: (native, self, args) => apply(native, originals.get(self) || self, args),
+  });
   const on = (target, names, listener) => {
     for (let i = 0; i < names.length; i++) apply(listen, target, [names[i], listener, { capture: true, passive: true }]);
   };
-
-  // --- input and its echoes ---
-  // One input comes as several events in a row (pointerdown, mousedown, focusin): they share a cause.
-  const caused = (hops) => {
-    let last = null;
-    return (event) => {
-      if (!event.isTrusted || (turning && cause === last)) return;
-      last = begin(hops);
-      enter(last);
-    };
-  };
-  on(window, [
-    "pointerdown", "pointerup", "pointermove", "pointerover", "pointerout", "mousedown", "mouseup", "mousemove", "mouseover", "mouseout",
-    "click", "dblclick", "auxclick", "contextmenu", "wheel", "keydown", "keypress", "keyup", "beforeinput", "input", "change", "submit",
-    "select", "focusin", "focusout", "dragstart", "dragover", "drop", "dragend", "copy", "cut", "paste", "toggle",
-  ], caused(HOPS.input)); // prettier-ignore
-  on(window, ["scroll", "transitionend", "animationend", "popstate", "hashchange"], caused(HOPS.load));
-  on(window, ["load"], (event) => {
-    if (event.target !== document || loaded) return;
-    loaded = true;
-    enter(base);
-  });
-
   // Nothing is to come of a call that throws.
   const attempt = (native, self, args, done) => {
     try {
@@ -138,162 +169,109 @@
       throw error;
     }
   };
+  // The callback in a cause; `done` when it has run.
+  const within = (callback, next, done) =>
+    function () {
+      enter(next);
+      try {
+        return apply(callback, this, arguments);
+      } finally {
+        done();
+      }
+    };
 
   // --- timers and frames ---
-  const timers = table(Map);
-  const schedule = (kind, times) => ({
+  // A callback that armed itself for too long once is known by its text, for which functions of the browser have none.
+  const known = own(new Set(), "add", "has");
+  let knows = false;
+  const textOf = (callback) => apply(print, callback, []);
+  const nameless = textOf(nothing.bind());
+  const tire = (callback) => {
+    const text = textOf(callback);
+    if (text === nameless) return;
+    known.add(text);
+    knows = true;
+  };
+  const isKnown = (callback) => knows && known.has(textOf(callback));
+  const follow = (kind, cost, callback) => {
+    if (!alive() || (cause.chained && isKnown(callback))) return null;
+    const next = descend(kind, cost);
+    if (!next && cause && cause.awaited) tire(callback);
+    return next;
+  };
+
+  const span = (ms) => max(typeof ms === "number" || typeof ms === "string" ? +ms || 0 : 0, 4);
+  const pending = table(Map);
+  const schedule = (kind, ask) => ({
     apply(native, self, args) {
       const callback = args[0];
       if (typeof callback !== "function") return apply(native, self, args);
-      const late = kind === "timer" && args[1] > (cause ? cause.delay : 0);
-      const next = late ? null : descend(kind);
-      const done = next ? hold() : nothing;
-      let left = times;
-      args[0] = function () {
-        left--;
-        enter(left >= 0 ? next : null);
-        try {
-          return apply(callback, this, arguments);
-        } finally {
-          if (left <= 0) done();
-          if (times === 1) timers.delete(kind + id);
-        }
-      };
+      const next = ask(callback, args[1]);
+      if (!next) {
+        args[0] = within(callback, null, nothing);
+        return apply(native, self, args);
+      }
+      const done = hold();
+      args[0] = within(callback, next, () => {
+        pending.delete(kind + id);
+        done();
+      });
       const id = attempt(native, self, args, done);
-      if (next) timers.set(kind + id, done);
+      pending.set(kind + id, done);
       return id;
     },
   });
+  const repeat = {
+    apply(native, self, args) {
+      const callback = args[0];
+      if (typeof callback !== "function") return apply(native, self, args);
+      const period = span(args[1]);
+      let next = alive() && period <= cause.period && !isKnown(callback) ? descend("timer", period) : null;
+      let left = next ? next.timer : 0;
+      const done = next ? hold() : nothing;
+      args[0] = function () {
+        left -= period;
+        if (next && left < 0) {
+          if (next.awaited) endless = true;
+          if (next.awaited) tire(callback);
+          next = null;
+          done();
+        }
+        enter(next);
+        return apply(callback, this, arguments);
+      };
+      const id = attempt(native, self, args, done);
+      if (next) pending.set("timer" + id, done);
+      return id;
+    },
+  };
   const cancel = (kind) => ({
     apply(native, self, args) {
-      const done = timers.get(kind + args[0]);
-      timers.delete(kind + args[0]);
+      const done = pending.get(kind + args[0]);
+      pending.delete(kind + args[0]);
       if (done) done();
       return apply(native, self, args);
     },
   });
-  replace(window, "setTimeout", schedule("timer", 1));
-  replace(window, "setInterval", schedule("timer", 6));
-  replace(window, "requestAnimationFrame", schedule("frame", 1));
-  for (const name of ["clearTimeout", "clearInterval"]) replace(window, name, cancel("timer"));
-  replace(window, "cancelAnimationFrame", cancel("frame"));
+  const timed = (callback, ms) => (alive() && span(ms) <= cause.delay ? follow("timer", span(ms), callback) : null);
+  replace(scope, "setTimeout", schedule("timer", timed));
+  replace(scope, "setInterval", repeat);
+  for (const name of ["clearTimeout", "clearInterval"]) replace(scope, name, cancel("timer"));
+  replace(scope, "requestAnimationFrame", schedule("frame", (callback) => follow("frame", 1, callback)));
+  replace(scope, "cancelAnimationFrame", cancel("frame"));
+  replace(scope, "requestIdleCallback", schedule("idle", (callback) => follow("frame", 1, callback)));
+  replace(scope, "cancelIdleCallback", cancel("idle"));
 
-  // --- promises of the browser ---
-  const promised = {
-    apply(native, self, args) {
-      const next = descend("call");
-      const done = next ? hold() : nothing;
-      const resume = () => {
-        enter(next);
-        done();
-      };
-      const promise = attempt(native, self, args, done);
-      apply(then, promise, [resume, resume]); // before the page's own reactions
-      return promise;
-    },
-  };
-  replace(window, "fetch", promised);
-  replace(window, "createImageBitmap", promised);
-  for (const name of ["json", "text", "arrayBuffer", "blob", "formData", "bytes"]) replace(Response.prototype, name, promised);
-  replace(ReadableStreamDefaultReader.prototype, "read", promised);
-  replace(HTMLImageElement.prototype, "decode", promised);
-
-  // --- requests and sockets: the first listener of each object is ours ---
-  const requests = table(WeakMap);
-  replace(window, "XMLHttpRequest", {
-    construct(native, args, made) {
-      const request = construct(native, args, made);
-      const record = { cause: null, done: nothing };
-      requests.set(request, record);
-      on(request, ["readystatechange", "progress", "load", "error", "abort", "timeout", "loadend"], (event) => {
-        enter(record.cause);
-        if (event.type === "loadend") record.done();
-      });
-      return request;
-    },
-  });
-  // These dispatch events before they return: what was going on goes on afterwards.
-  const within = (prepare) => ({
-    apply(native, self, args) {
-      const current = cause;
-      prepare(self);
-      try {
-        return apply(native, self, args);
-      } finally {
-        cause = current;
-      }
-    },
-  });
-  replace(XMLHttpRequest.prototype, "open", within(nothing));
-  replace(XMLHttpRequest.prototype, "abort", within(nothing));
-  replace(XMLHttpRequest.prototype, "send", within((request) => {
-    const record = requests.get(request);
-    if (record && (record.cause = descend("call"))) record.done = hold();
-  }));
-  const sockets = table(WeakMap);
-  replace(window, "WebSocket", {
-    construct(native, args, made) {
-      const socket = construct(native, args, made);
-      const record = { cause: null, until: 0 };
-      sockets.set(socket, record);
-      on(socket, ["message"], () => enter(now() < record.until ? record.cause : null));
-      return socket;
-    },
-  });
-  replace(WebSocket.prototype, "send", {
-    apply(native, self, args) {
-      const record = sockets.get(self);
-      const next = record && descend("call");
-      if (next) {
-        record.cause = next;
-        record.until = now() + REPLY_MS;
-        apply(nativeTimeout, window, [hold(), REPLY_MS]);
-      }
-      return apply(native, self, args);
-    },
-  });
-
-  // --- message channels: how frameworks slice their rendering ---
-  const peers = table(WeakMap);
-  replace(window, "MessageChannel", {
-    construct(native, args, made) {
-      const channel = construct(native, args, made);
-      const ends = [channel.port1, channel.port2];
-      for (const index of [0, 1]) {
-        const queue = { first: 0, last: 0 };
-        peers.set(ends[1 - index], queue);
-        on(ends[index], ["message"], () => {
-          const sent = queue[queue.first];
-          delete queue[queue.first++];
-          enter(sent ? sent.next : null);
-          if (sent) sent.done();
-        });
-      }
-      return channel;
-    },
-  });
-  replace(MessagePort.prototype, "postMessage", {
-    apply(native, self, args) {
-      const queue = peers.get(self);
-      const next = queue && descend("port");
-      if (queue) queue[queue.last++] = next ? { next, done: hold(50) } : null; // a port that was given away never answers
-      return apply(native, self, args);
-    },
-  });
-  // The history moves through another process; what follows is a navigation or a popstate.
-  for (const name of ["back", "forward", "go"]) {
-    replace(History.prototype, name, {
-      apply(native, self, args) {
-        if (cause) hold(100);
-        return apply(native, self, args);
-      },
-    });
-  }
-
-  // __ASKS__
-
-  on(window, [SECRET + "ask"], () => {
-    asked = busy();
-    if (asked) apply(dispatch, window, [new Signal(SECRET + "busy")]);
-  });
-})();
+  return {
+    LIFE_MS, REACH, scope, apply, construct, getOwnPropertyDescriptor, now, later, atFrame, own, table, nothing, then, span, min,
+    hold, busy, forget, gaveUp, begin, alive, descend, enter, replace, on, attempt, within, schedule,
+    root,
+    current: () => cause,
+    isTurning: () => turning,
+    // What nobody can follow counts again.
+    restart: () => (strays = STRAYS),
+    resume: (earlier) => (cause = earlier),
+    onTurn: (callback) => (afterTurn = callback),
+    onIdle: (callback) => (whenIdle = callback),
+  }; // prettier-ignore
+}

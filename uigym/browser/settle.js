@@ -3,17 +3,22 @@
 (() => {
   const SECRET = "__SECRET__";
   const FINISH_MS = 1000; // animations up to this length are brought to their end; longer ones play on
-  const LIFE_MS = 3000;
+  const FINISHES = 10; // and so are those that follow on them, if there are not too many
+  const READY_MS = 300; // a picture or font that has arrived is ready within this time
+  const WORKING = 0, CALM = 1, CALMED = 2, LEFT = 3; // prettier-ignore
 
   let busy = false;
+  let endless = false;
   let wake = () => {};
-  addEventListener(SECRET + "busy", () => {
-    busy = true;
-  });
-  addEventListener(SECRET + "idle", () => wake());
+  const words = {
+    busy: () => (busy = true),
+    endless: () => (endless = true),
+    idle: () => wake(),
+  };
+  const say = (word) => dispatchEvent(new CustomEvent(SECRET + word));
   const working = () => {
     busy = false;
-    dispatchEvent(new CustomEvent(SECRET + "ask"));
+    say("ask");
     return busy;
   };
   const pause = (ms) =>
@@ -50,13 +55,16 @@
     return finished > 0;
   };
 
+  // What is on its way from a server is settle.py's to wait for; here it is made ready.
   const seen = new WeakMap();
   const young = (thing) => {
-    if (!seen.has(thing)) seen.set(thing, document.readyState === "complete" ? performance.now() : 0);
-    return performance.now() - seen.get(thing) < LIFE_MS;
+    if (!seen.has(thing)) seen.set(thing, performance.now());
+    return performance.now() - seen.get(thing) < READY_MS;
   };
   const loading = () => {
-    if (document.fonts.status === "loading" && young(document.fonts)) return true;
+    if (document.readyState !== "complete" && young(document)) return true;
+    if (document.fonts.status !== "loading") seen.delete(document.fonts);
+    else if (young(document.fonts)) return true;
     for (const image of document.images) if (!image.complete && image.loading !== "lazy" && young(image)) return true;
     return false;
   };
@@ -64,34 +72,38 @@
   // A blinking caret would make equal pages unequal.
   const caret = new CSSStyleSheet();
   caret.replaceSync(CSS.supports("caret-animation", "manual") ? "* { caret-animation: manual !important }" : "* { caret-color: transparent !important }");
+  // The page may have taken the sheet away, and with document.open() the listeners.
   const steady = () => {
     if (!document.adoptedStyleSheets.includes(caret)) document.adoptedStyleSheets.push(caret);
+    for (const word in words) addEventListener(SECRET + word, words[word]);
   };
   steady();
 
-  // Resolves to true once everything is over, to false if that takes longer than `ms`.
-  globalThis.settle = async (ms, frames) => {
+  // Resolves to CALM if nothing was going on, to CALMED once everything is over, to LEFT if some of it seems to have
+  // no end, and to WORKING if it takes longer than `ms`. `fresh` is false where the same step has asked before.
+  globalThis.settle = async (ms, frames, fresh) => {
     const end = performance.now() + ms;
+    let result = CALM;
+    let finishes = 0;
     steady();
+    if (fresh) say("begin");
     while (frames-- > 0) await frame();
-    let calm = false;
-    while (performance.now() < end) {
-      if (working()) {
-        calm = false;
-        await pause(20);
-      } else if (finish()) {
-        calm = false;
+    for (let calm = false; performance.now() < end; ) {
+      if (finishes < FINISHES && finish()) {
+        finishes++;
         await frame();
-      } else if (loading()) {
-        calm = false;
-        await pause(10);
-      } else if (calm) {
-        return true;
-      } else {
+      } else if (working()) await pause(20);
+      else if (loading()) await pause(10);
+      else if (calm) return endless ? ((endless = false), LEFT) : result;
+      else {
         calm = true;
         await turn();
+        continue;
       }
+      calm = false;
+      result = CALMED;
     }
-    return false;
+    say("forget");
+    return WORKING;
   };
 })();

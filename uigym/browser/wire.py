@@ -20,6 +20,7 @@ _TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
 _GONE = "Target.detachedFromTarget"
 Listener: TypeAlias = Callable[[dict[str, Any]], object]
 """Gets an event's parameters."""
+_EVENT = b'{"method":"'  # as Chromium writes it
 
 
 class WireError(Exception):
@@ -39,6 +40,7 @@ class Wire:
         self._last = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
         self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
+        self._heard = {_GONE.encode()}  # events that somebody listens to, or has
         self._reading = self._loop.create_task(self._read())
 
     @classmethod
@@ -89,6 +91,7 @@ class Wire:
         """Call `listener` with the parameters of each such event, until what is returned is called."""
         listeners = self._listeners[session, event]
         listeners.append(listener)
+        self._heard.add(event.encode())
         return lambda: listeners.remove(listener) if listener in listeners else None
 
     async def close(self) -> None:
@@ -116,7 +119,7 @@ class Wire:
         try:
             while True:
                 kind, data = await self._frame()
-                if kind == _TEXT:
+                if kind == _TEXT and self._is_heard(data):
                     self._receive(json.loads(data))
                 elif kind == _PING:
                     self._write(_PONG, data)
@@ -126,6 +129,10 @@ class Wire:
             return  # the browser ended; those who wait are told below
         finally:
             self._fail(None)
+
+    def _is_heard(self, data: bytes) -> bool:
+        """False for an event that nobody listens to: most of what Chromium says is not worth parsing."""
+        return not data.startswith(_EVENT) or data[len(_EVENT) : data.index(b'"', len(_EVENT))] in self._heard
 
     async def _frame(self) -> tuple[int, bytes]:
         """(kind, data) of the next message, put together from its fragments."""
@@ -191,3 +198,7 @@ class Channel:
     def on(self, event: str, listener: Listener) -> None:
         """Call `listener` with the parameters of each such event."""
         self._wire.listen(self._session, event, listener)
+
+    def beside(self, session: str) -> Channel:
+        """The channel to a frame or worker that Chromium has attached to this one."""
+        return Channel(self._wire, session)

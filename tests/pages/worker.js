@@ -1,0 +1,4 @@
+onmessage = async ({ data }) => {
+  await fetch("/delay/120");
+  postMessage(data);
+};
