@@ -28,7 +28,7 @@ def scripts() -> tuple[str, str]:
     """(for the page's own world, for ours), joined by a new secret."""
     secret = secrets.token_hex(16)
     causes = _source("causes.js").replace("// __ASKS__", _source("asks.js"))
-    ours = _source("settle.js") + _source("beside.js")
+    ours = _source("settle.js") + _source("beside.js") + _source("pickers.js")
     return causes.replace("__SECRET__", secret), ours.replace("__SECRET__", secret)
 
 
