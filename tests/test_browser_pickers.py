@@ -12,7 +12,7 @@ from PIL import Image
 
 from uigym.browser import Browser, Frame, Session
 from uigym.surroundings import Surroundings
-from uigym.types import Click, Drag, Event, Key, MouseDown, MouseUp, Move, Scroll, Type
+from uigym.types import Click, Dialog, Drag, Event, Key, MouseDown, MouseUp, Move, Scroll, Type
 
 from .conftest import PageServer
 
@@ -424,6 +424,17 @@ async def test_options_that_change_while_the_list_is_open(opened: Opener) -> Non
     await session.look()
     await choose(session, 1)
     assert await value(session, "plain") == "five" and await log(session) == "plain:input=five plain:change=five"
+
+
+async def test_handler_that_opens_a_dialog(opened: Opener) -> None:
+    session, _ = await opened("/pickers_hard.html", VIEW, grants=(Dialog,))
+    await session.page.evaluate("ids('plain').addEventListener('change', () => alert('changed'))")
+    await session.step(Click(50, 20))
+    frame = await choose(session, 1)
+    assert [event.kind for event in frame.events] == ["dialog"]
+    frame = await session.step(Dialog(True))
+    assert said(frame) == ["chosen: two"] and await value(session, "plain") == "two"
+    assert await log(session) == "plain:input=two plain:change=two"
 
 
 async def test_list_that_a_page_draws_itself_is_left_to_it(opened: Opener) -> None:

@@ -148,6 +148,26 @@ async def test_native_list_is_opened_and_its_option_clicked(bench: Bench) -> Non
 
 
 @oracle
+async def test_dates_and_colours_are_filled_through_their_pickers(bench: Bench) -> None:
+    async def solve(page: Any) -> None:
+        await page.get_by_label("Tea").fill("gre")
+        await page.get_by_label("Day").fill("2026-03-04")  # under the open list of teas
+        await page.get_by_label("Paint").fill("#ff8800")
+
+    actions = await bench.run(solve)
+    assert [action for action in actions if not isinstance(action, Click)] == [
+        Type("gre"),
+        Key("Escape"),
+        Key("F4"),
+        Type("2026-03-04"),
+        Key("Enter"),
+        Type("#ff8800"),
+        Key("Enter"),
+    ]
+    assert bench.settings == {"tea": "gre", "day": "2026-03-04", "paint": "#ff8800"}
+
+
+@oracle
 async def test_open_list_is_clicked(bench: Bench) -> None:
     async def solve(page: Any) -> None:
         await page.select_option("[aria-label=Size]", "medium")

@@ -271,6 +271,8 @@ class LocatorByHand(ByHand):
 
     async def _aim(self, timeout: float | None, position: Mapping[str, float] | None = None) -> tuple[float, float]:
         """The point to act on, after waiting and scrolling as needed."""
+        if self._hands.picker:  # it may cover the element
+            await self._hands.take(Key("Escape"))
         began = time.monotonic()
         deadline = began + (WAIT_S if timeout is None else timeout / 1000)
         waited, turns, polls, last = False, 0, 0, None
