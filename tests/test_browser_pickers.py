@@ -437,6 +437,17 @@ async def test_handler_that_opens_a_dialog(opened: Opener) -> None:
     assert await log(session) == "plain:input=two plain:change=two"
 
 
+async def test_lists_in_a_window_that_a_page_has_opened(opened: Opener) -> None:
+    session, _ = await opened("/pickers_hard.html", VIEW)
+    await session.step(Click(50, 20))
+    await session.page.evaluate("window.open('/pickers.html')")
+    frame = await session.look()
+    assert "closed" in [event.type for event in frame.events if event.kind == "picker"]
+    assert said(await session.step(LETTER)) == ['opened: list of 4 options for "Letter"']
+    await choose(session, 3)
+    assert await value(session, "one") == "d"
+
+
 async def test_list_that_a_page_draws_itself_is_left_to_it(opened: Opener) -> None:
     session, _ = await opened("/pickers_hard.html", VIEW)
     await session.page.add_style_tag(content="#plain, #plain::picker(select) { appearance: base-select }")

@@ -79,7 +79,7 @@ class Overlay:
 
 def _laid(below: bytes, above: bytes) -> bytes:
     page, picker = Image.open(io.BytesIO(below)), Image.open(io.BytesIO(above)).convert("RGBA")
-    whole = Image.alpha_composite(page.convert("RGBA"), picker).convert(page.mode)
+    page.paste(picker, mask=picker)
     out = io.BytesIO()
-    whole.save(out, "PNG", compress_level=1)
+    page.save(out, "PNG", compress_level=1)
     return out.getvalue()

@@ -52,16 +52,16 @@
     node && node !== document.body && !closed.has(node) && !node.isContentEditable &&
     (node.localName.includes("-") || (node.tabIndex < 0 && !node.hasAttribute("tabindex"))); // prettier-ignore
 
-  const opened = () => {
-    for (const root of focused().roots) {
-      const found = root.querySelector("select:open, input:open");
-      if (found && getComputedStyle(found).appearance !== "base-select") return found; // else the page draws it itself
-    }
-    return null;
+  // A list with `appearance: base-select` is in the page, and is left to it.
+  const isNative = (node) => node.matches("select:open, input:open") && getComputedStyle(node).appearance !== "base-select";
+  const opened = (everywhere) => {
+    const { node, roots } = focused();
+    if (node && isNative(node)) return node;
+    return everywhere ? roots.flatMap((root) => [...root.querySelectorAll("select:open, input:open")]).find(isNative) : null;
   };
   // Each native picker is told of once, as soon as it is open: a picture may have to wait until it is closed.
-  const lookForNative = () => {
-    const native = opened();
+  const lookForNative = (everywhere) => {
+    const native = opened(everywhere);
     if (!native || native === announced) return native;
     announced = control = native;
     before = shown = native.value;
@@ -69,7 +69,7 @@
     return native;
   };
   const look = () => {
-    const native = lookForNative();
+    const native = lookForNative(true);
     shut = null;
     if (native) return;
     if (asked && focused().node === asked && matching(asked).length) {
@@ -83,7 +83,7 @@
   let turning = false;
   port1.onmessage = () => {
     turning = false;
-    lookForNative();
+    lookForNative(false);
   };
   const soon = (event) => {
     if (!event.isTrusted || turning || guard) return;
@@ -239,7 +239,7 @@
     },
     heard: () => (guard = announced = null),
     // Whether the native picker has closed.
-    gone: () => until(() => !control || opened() !== control, PATIENCE_MS),
+    gone: () => until(() => !control?.matches(":open"), PATIENCE_MS),
     // Show a value that is not chosen yet.
     show(value) {
       control.value = shown = value;
