@@ -136,16 +136,35 @@ async def test_fill_of_an_empty_field_and_emptying_one(bench: Bench) -> None:
 
 
 @oracle
-async def test_native_list_is_worked_by_keyboard(bench: Bench) -> None:
+async def test_native_list_is_opened_and_its_option_clicked(bench: Bench) -> None:
     async def solve(page: Any) -> str:
         chosen = await page.get_by_label("Colour").select_option("blue")
         await page.get_by_label("Colour").select_option(label="blue")  # is chosen already
         return str(chosen)
 
-    click, *keys = await bench.run(solve)
-    assert isinstance(click, Click)
-    assert keys == [Key("ArrowDown"), Key("ArrowDown"), Key("Enter")]  # grey is disabled and skipped
+    opening, choosing = await bench.run(solve)
+    assert isinstance(opening, Click) and isinstance(choosing, Click) and choosing.y != opening.y
     assert bench.settings == {"colour": "b"}
+
+
+@oracle
+async def test_dates_and_colours_are_filled_through_their_pickers(bench: Bench) -> None:
+    async def solve(page: Any) -> None:
+        await page.get_by_label("Tea").fill("gre")
+        await page.get_by_label("Day").fill("2026-03-04")  # under the open list of teas
+        await page.get_by_label("Paint").fill("#ff8800")
+
+    actions = await bench.run(solve)
+    assert [action for action in actions if not isinstance(action, Click)] == [
+        Type("gre"),
+        Key("Escape"),
+        Key("F4"),
+        Type("2026-03-04"),
+        Key("Enter"),
+        Type("#ff8800"),
+        Key("Enter"),
+    ]
+    assert bench.settings == {"tea": "gre", "day": "2026-03-04", "paint": "#ff8800"}
 
 
 @oracle

@@ -51,6 +51,8 @@ CONTROLS = """
 onchange="set('agree', this.checked)"> Agree</label></p>
 <p><input aria-label=Memo value=old onchange="set('memo', this.value)">
 <button ondblclick="set('double', 1)">Twice</button> <button onclick="set('keys', event.shiftKey)">Keys</button></p>
+<p><input type=date aria-label=Day onchange="set('day', this.value)"> <input type=color aria-label=Paint onchange="set('paint', this.value)">
+<input list=teas aria-label=Tea onchange="set('tea', this.value)" style="width: 80px"><datalist id=teas><option>green<option>black</datalist></p>
 <p><span onmouseenter="set('hovered', 1)">Hover</span>
 <button onclick="setTimeout(() => { document.querySelector('#late').hidden = false }, 1200)">Later</button>
 <button id=late hidden onclick="set('late', 1)">Late</button>

@@ -11,6 +11,7 @@ from uigym.browser.clipboard import Clipboard, pastes
 from uigym.browser.dialogs import Dialogs
 from uigym.browser.downloads import Downloads
 from uigym.browser.keys import NAMED, Chord, parse_chord
+from uigym.browser.pickers import Pickers
 from uigym.browser.settle import WORLD
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared, Tabs
@@ -37,6 +38,7 @@ class Beside:
         self.dialogs = Dialogs(Dialog in grants, self.add, self._stop)
         self.choosers = Choosers(Upload in grants, self.add)
         self.clipboard = Clipboard(prepared.pasting, "clipboard-read" in surroundings.permissions)
+        self.pickers = Pickers(prepared, surroundings, self.add)
         self.tabs = Tabs(prepared, self._watch, self.add)
         self.downloads = Downloads(prepared.wire, prepared.folder, self.tabs.knows, self.tabs.drop_blank, self.add)
         self._watch(prepared.tab)
@@ -112,6 +114,7 @@ class Beside:
 
     def _watch(self, tab: Tab) -> None:
         self.choosers.watch(tab)
+        self.pickers.watch(tab)
         tab.channel.on("Inspector.targetCrashed", lambda _: self._on_crash())
         tab.settler.on_lost = lambda: self.add(Event("crash", "a frame of the page crashed"))
         tab.channel.on("Runtime.bindingCalled", lambda event: self._on_word(tab, event))

@@ -118,6 +118,7 @@ class Session:
         self._input = Input()
         self._beside = Beside(prepared, grants, surroundings)
         self._tabs = self._beside.tabs
+        self._pickers = self._beside.pickers
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
         self._png = blank(viewport, surroundings.scale)
         self._failure = ""
@@ -158,6 +159,11 @@ class Session:
     def pointer(self) -> tuple[float, float] | None:
         """Where the mouse is, CSS px; None before the first movement."""
         return self._input.pointer
+
+    @property
+    def picker(self) -> str:
+        """Kind of the native picker that is open, such as "list", "suggestions", "date" or "color"; else empty."""
+        return self._pickers.kind
 
     async def open(self, path: str = "/", timeout_s: float = OPEN_TIMEOUT_S) -> Frame:
         """Open a page of the product and wait until it has settled.
@@ -206,6 +212,10 @@ class Session:
                 return await self._still()
             return await self._until_stopped(self._see())
 
+    async def aim_at_option(self, index: int) -> dict[str, Any]:
+        """Where an option of the open list is: {"kind": "point" | "scroll" | "absent", ...}. For oracles."""
+        return await self._pickers.aim(index)
+
     async def standing(self, timeout_s: float = 10.0) -> Standing:
         """Whether the page is still there and answers, and what the product had answered for it.
 
@@ -229,7 +239,8 @@ class Session:
         self._work = None
         self._beside.close()
         with suppress(Error, TimeoutError):  # the browser is gone or will be ended with its process
-            await asyncio.wait_for(self._prepared.context.close(), CLOSE_TIMEOUT_S)
+            closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
+            await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
         await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
 
     # --- one act -------------------------------------------------------------------------------------------
@@ -263,7 +274,7 @@ class Session:
         return await self._see(frames=1 if isinstance(action, Scroll) else 0, began=began)
 
     async def _perform(self, action: Action, tab: Tab) -> None:
-        if is_escape(action) and await self._beside.escape(tab):
+        if is_escape(action) and not self._pickers.kind and await self._beside.escape(tab):
             return
         match action:
             case Goto(url=url):
@@ -275,9 +286,9 @@ class Session:
             case Upload(file=file):
                 await self._beside.choosers.answer(file)
             case _ if is_paste(action):
-                await self._beside.clipboard.paste(tab, lambda: self._input.perform(action, tab))
+                await self._beside.clipboard.paste(tab, lambda: self._pickers.perform(action, tab, self._input))
             case _:
-                await self._input.perform(action, tab)
+                await self._pickers.perform(action, tab, self._input)
 
     async def _see(self, frames: int = 0, began: float | None = None) -> Frame:
         """Settle and capture, first the page that is shown and then one that it opened."""
@@ -287,8 +298,9 @@ class Session:
             await self._beside.rest()
             if self._tabs.arriving:
                 settled = await self._tabs.arrive() and settled
+            await self._pickers.follow(self._shown)
             calm = time.perf_counter()
-            self._png = await self._shown.capture()
+            self._png = await self._pickers.over(await self._shown.capture())
         except (Error, WireError):
             if not await self._tabs.outlives(tab):
                 raise

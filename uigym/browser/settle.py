@@ -51,7 +51,7 @@ class Scripts(NamedTuple):
 def scripts() -> Scripts:
     """With a new secret."""
     secret = secrets.token_hex(16)
-    ours = _source("settle") + _source("beside")
+    ours = _source("settle") + _source("beside") + _source("pickers")
     return Scripts(*(script.replace("__SECRET__", secret) for script in (_joined("sources", "inputs", "asks"), ours)))
 
 

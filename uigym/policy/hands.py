@@ -28,6 +28,7 @@ _FOCUSED = "el => { const a = el.getRootNode().activeElement; return !!a && (a =
 _OPTIONS = """el => ({at: el.selectedIndex, list: el.size > 1, multiple: el.multiple,
     options: [...el.options].map(o => ({value: o.value, label: o.label,
         off: o.disabled || (o.parentElement.tagName === "OPTGROUP" && o.parentElement.disabled)}))})"""
+_PICKED = "el => ['date', 'time', 'datetime-local', 'month', 'week', 'color'].includes(el.type)"
 _TEXT = "el => el.isContentEditable ? el.innerText.trim() : (el.value ?? '')"
 _MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 _IGNORED = frozenset({"delay", "force", "no_wait_after", "noWaitAfter", "steps", "strict"})
@@ -56,6 +57,13 @@ class Hands(Protocol):
     @property
     def pointer(self) -> tuple[float, float]:
         """Where the mouse is."""
+
+    @property
+    def picker(self) -> str:
+        """Kind of the picker that is open, such as "list" or "date"; empty if none is."""
+
+    async def aim_at_option(self, index: int) -> dict[str, Any]:
+        """Where an option of the open list is, in the words of `aim.js`."""
 
 
 def by_hand(value: Any, hands: Hands) -> Any:
@@ -120,9 +128,12 @@ class LocatorByHand(ByHand):
         await self._hands.take(Move(*await self._aim(timeout, position)))
 
     async def fill(self, value: str, *, timeout: float | None = None, **options: Any) -> None:
-        """Click into the field, select what is there, type over it."""
+        """Click into the field, select what is there, type over it; dates, times and colours through their picker."""
         _known("fill", options)
         await self._hands.take(Click(*await self._aim(timeout)))
+        if await self._real.evaluate(_PICKED):
+            await self._fill_by_picker(value)
+            return
         if await self._real.evaluate(_TEXT):
             await self._hands.take(Key("Control+A"))
             if not value:
@@ -182,7 +193,7 @@ class LocatorByHand(ByHand):
         label: str | None = None,
         timeout: float | None = None,
     ) -> list[str]:
-        """Choose from a native list: open it by mouse, go to the option by arrow keys, press Enter."""
+        """Choose from a native list: open it, scroll to the option, click it."""
         point = await self._aim(timeout)
         found = await self._real.evaluate(_OPTIONS)
         options = found["options"]
@@ -190,15 +201,11 @@ class LocatorByHand(ByHand):
         if found["list"] or found["multiple"]:
             await LocatorByHand(self._real.locator("option").nth(target), self._hands).click()
         elif target != found["at"]:
-            low, high = sorted((target, max(found["at"], 0)))
-            presses = sum(not option["off"] for option in options[low:high])
             await self._hands.take(Click(*point))
-            for _ in range(presses):
-                await self._hands.take(Key("ArrowDown" if target > found["at"] else "ArrowUp"))
-            await self._hands.take(Key("Enter"))
+            await self._click_option(target)
         if (now := (await self._real.evaluate(_OPTIONS))["at"]) != target:
             chosen = options[now]["label"] if now >= 0 else "nothing"
-            raise HarnessError(f"{self!r}: chose {options[target]['label']!r} by keyboard, but it shows {chosen!r}")
+            raise HarnessError(f"{self!r}: clicked {options[target]['label']!r} in its list, but it shows {chosen!r}")
         return [options[target]["value"]]
 
     async def set_input_files(self, files: str | Sequence[str], *, timeout: float | None = None) -> None:
@@ -233,6 +240,28 @@ class LocatorByHand(ByHand):
             self._hands.stale = True
         await self._real.wait_for(state=state, timeout=timeout if timeout is not None else WAIT_S * 1000)
 
+    async def _click_option(self, index: int) -> None:
+        for _ in range(_MAX_TURNS):
+            found = await self._hands.aim_at_option(index)
+            if found["kind"] == "point":
+                await self._hands.take(Click(found["x"], found["y"]))
+                return
+            if found["kind"] == "absent":
+                raise HarnessError(f"{self!r} was clicked, but no list with that option opened")
+            await self._hands.take(Scroll(found["x"], found["y"], found["dx"], found["dy"]))
+        raise HarnessError(f"{self!r}: its list cannot be scrolled to the option by the wheel")
+
+    async def _fill_by_picker(self, value: str) -> None:
+        if not self._hands.picker:
+            await self._hands.take(Key("F4"))
+        if not self._hands.picker:
+            raise HarnessError(f"{self!r} opens no picker; is it disabled or read-only?")
+        await self._hands.take(Type(value) if value else Key("Delete"))
+        if self._hands.picker:
+            await self._hands.take(Key("Enter"))
+        if (now := await self._real.input_value()) != value:
+            raise HarnessError(f"{self!r}: its picker took {value!r} as {now!r}; expected a value such as 2026-03-04")
+
     async def _click(self, count: int, timeout: float | None, options: dict[str, Any]) -> None:
         position, button = options.pop("position", None), options.pop("button", "left")
         keys = [*self._hands.held, *(options.pop("modifiers", None) or ())]
@@ -242,6 +271,8 @@ class LocatorByHand(ByHand):
 
     async def _aim(self, timeout: float | None, position: Mapping[str, float] | None = None) -> tuple[float, float]:
         """The point to act on, after waiting and scrolling as needed."""
+        if self._hands.picker:  # it may cover the element
+            await self._hands.take(Key("Escape"))
         began = time.monotonic()
         deadline = began + (WAIT_S if timeout is None else timeout / 1000)
         waited, turns, polls, last = False, 0, 0, None

@@ -71,6 +71,15 @@ class Script:
         """Where the mouse is; the top left corner before its first movement."""
         return self._env.session.pointer or (0.0, 0.0)
 
+    @property
+    def picker(self) -> str:
+        """Kind of the picker that is open; empty if none is."""
+        return self._env.session.picker
+
+    async def aim_at_option(self, index: int) -> dict[str, Any]:
+        """Where an option of the open list is, or how far to scroll first."""
+        return await self._env.session.aim_at_option(index)
+
     async def act(self, observation: Observation, history: History) -> Action:
         """The oracle's next action; at its end, its answer.
 
