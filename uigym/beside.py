@@ -16,9 +16,9 @@ from typing import Any, Literal
 class Event:
     """Something that happened during a step and that the picture does not show."""
 
-    kind: Literal["dialog", "tab", "download", "filechooser", "permission", "print", "crash", "navigation"]
+    kind: Literal["dialog", "tab", "download", "filechooser", "permission", "print", "tooltip", "crash", "navigation"]
     text: str = ""
-    """What a person would read: the dialog's message, the tab's title, the file's name, who asks for what."""
+    """What a person would read: the dialog's message, the tab's title, the file's name, the tooltip, who asks for what."""
     type: str = ""
     """Of a dialog: alert, confirm, prompt, beforeunload. Of a tab: opened, closed, refused. Of a download: started,
     finished, failed. Of a file chooser: one, several, folder, cancelled. Of a permission: granted, denied."""

@@ -28,7 +28,7 @@ def scripts() -> tuple[str, str]:
     """(for the page's own world, for ours), joined by a new secret."""
     secret = secrets.token_hex(16)
     causes = _source("causes.js").replace("// __ASKS__", _source("asks.js"))
-    ours = _source("settle.js") + _source("beside.js")
+    ours = _source("settle.js") + _source("beside.js") + _source("chrome.js")
     return causes.replace("__SECRET__", secret), ours.replace("__SECRET__", secret)
 
 
@@ -151,6 +151,11 @@ class Settler:
         """A person has decided that the document is not left: what was asked for does not come."""
         self._leaving.clear()
         self._changed.set()
+
+    async def reload(self) -> None:
+        """Begin to load the document again."""
+        self._note(self._leaving, self._main)
+        await self._channel.send("Page.reload")
 
     async def go_back(self, entry: int) -> None:
         """Begin to show an entry of the history, which starts in another process and is reported late."""
