@@ -23,6 +23,9 @@ from uigym.errors import BrowserError, HarnessError, ProductError, VerifierError
 from uigym.harness import Harness
 from uigym.params import computed, one_of
 from uigym.registry import load
+from uigym.report import Clip
+from uigym.report.film import frames, png_size
+from uigym.surroundings import Surroundings
 from uigym.types import Answer, Cause, Click, Decision, Done, Invalid, Key, Stop, Type, Verdict, Wait
 from uigym.verify import passed
 
@@ -63,6 +66,24 @@ async def test_work_is_rewarded_at_the_end_only(env: Env) -> None:
     assert {record.image for record in episode.steps} | {episode.final_image} == set(env.images)
     assert episode.appearance == PAD.appearance(3)
     assert len(episode.after.tables["notes"]) == len(episode.before.tables["notes"]) + 1
+
+
+async def test_the_record_says_how_dense_the_pictures_are(browser: Browser) -> None:
+    harness = pad(surroundings=Surroundings(scale=1.25))
+
+    @harness.task("Do.", max_steps=3)
+    def do() -> Any:
+        return lambda episode: passed("done")
+
+    async with Env(harness, browser) as env:
+        observation = await env.reset("do", 1)
+        assert (observation.width, observation.height, observation.scale) == (320, 240, 1.25)
+        assert png_size(observation.png) == (400, 300)
+        await env.step(FIELD)
+        await env.step(Done())
+        assert env.episode is not None and env.episode.scale == 1.25
+        strip = frames(Clip("dense", env.episode, env.images))
+        assert (strip[0].width, strip[0].height) == (320, 240) and 'viewBox="0 0 320 240"' in strip[0].marks
 
 
 @pytest.mark.parametrize(("said", "reward"), [("3", 1.0), ("4", 0.0)])

@@ -272,3 +272,13 @@ def test_a_tokenizer_that_does_not_speak_the_language(folder: Path) -> None:
     file.write_text(json.dumps(data))
     with pytest.raises(ConfigError, match="has no <click> token: it does not speak"):
         TransformersPolicy(folder)
+
+
+async def test_a_denser_picture_is_shown_at_the_models_size(picture: Picture, tiny: Tiny) -> None:
+    policy = tiny(temperature=0.0)
+    plain = Observation(picture(1, 64, 48), 64, 48, "Open Tea.")
+    dense = Observation(picture(1, 128, 96), 64, 48, "Open Tea.", scale=2.0)
+    for observation in (plain, dense):
+        decision = await policy.act(observation, ())
+        assert isinstance(decision.sample, Row)
+    assert list(policy._caches) == [picture_size(64, 48)]

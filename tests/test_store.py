@@ -143,6 +143,12 @@ def test_a_download_is_stored_by_its_hash_and_a_damaged_one_is_told(tmp_path: Pa
         store.episode("a")
 
 
+def test_an_episode_of_an_earlier_version_has_pictures_of_css_pixels() -> None:
+    record = episode_to_json(episode())
+    del record["scale"]
+    assert episode_from_json(record).scale == 1.0
+
+
 @given(st.lists(steps, max_size=4), st.integers(0, 2000))
 @settings(max_examples=30, deadline=None)
 def test_a_crash_at_any_byte_leaves_whole_lines(records: list[StepRecord], cut: int) -> None:

@@ -16,9 +16,12 @@ from typing import Any, Literal
 class Event:
     """Something that happened during a step and that the picture does not show."""
 
-    kind: Literal["dialog", "tab", "download", "filechooser", "permission", "print", "picker", "crash", "navigation"]
+    kind: Literal[
+        "dialog", "tab", "download", "filechooser", "permission", "print", "picker", "tooltip", "crash", "navigation"
+    ]
     text: str = ""
-    """What a person would read: the dialog's message, the tab's title, the file's name, who asks for what, what was chosen."""
+    """What a person would read: the dialog's message, the tab's title, the file's name, the tooltip, who asks for what,
+    what was chosen."""
     type: str = ""
     """Of a dialog: alert, confirm, prompt, beforeunload. Of a tab: opened, closed, refused. Of a download: started,
     finished, failed. Of a file chooser: one, several, folder, cancelled. Of a permission: granted, denied. Of a picker: opened, chosen, closed."""

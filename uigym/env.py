@@ -88,6 +88,7 @@ class _Draft:
             before=self.before,
             appearance=self.appearance,
             final_image=self.last_image,
+            scale=self.task.harness.surroundings.scale,
             group=self.group,
             policy=self.policy,
             wall_s=time.monotonic() - self.started,
@@ -305,6 +306,7 @@ class Env:
             events=frame.events,
             settled=frame.settled,
             open=frame.open,
+            scale=self.harness.surroundings.scale,
         )
         draft.last_image = seen.image_hash
         self.images[draft.last_image] = frame.png

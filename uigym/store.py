@@ -293,6 +293,7 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
     Raises:
         KeyError, TypeError, ValueError: The record is not one of an episode.
     """
+    record = {"scale": 1.0, **record}  # which runs of earlier versions do not have
     values = {f.name: record[f.name] for f in dataclasses.fields(Episode) if f.name != "downloads"}
     values["steps"] = tuple(step_from_json(step) for step in record["steps"])
     values["stop"] = Stop(record["stop"])

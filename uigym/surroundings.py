@@ -33,3 +33,7 @@ class Surroundings:
     def __post_init__(self) -> None:
         if self.clock is not None and self.clock.tzinfo is None:
             raise ValueError(f"the clock needs a time zone, such as tzinfo=datetime.UTC, not {self.clock!r}")
+        if not 0.25 <= self.scale <= 4:
+            raise ValueError(f"scale must be from 0.25 to 4 picture pixels per CSS px, not {self.scale!r}")
+        if not 0 <= self.typing_delay_s <= 1:
+            raise ValueError(f"typing_delay_s must be from 0 to 1 s, not {self.typing_delay_s!r}")

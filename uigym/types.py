@@ -83,6 +83,7 @@ class Scroll:
     y: float
     dx: float = 0.0
     dy: float = 0.0
+    modifiers: tuple[Modifier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ class Observation:
     """All that a policy may see: never the page's source, its address or the product's state."""
 
     png: bytes
-    """Lossless screenshot of the viewport."""
+    """Lossless screenshot of the viewport, `scale` times as wide and high."""
     width: int
     """Of the viewport, CSS px."""
     height: int
@@ -235,6 +236,8 @@ class Observation:
     """False if the page was still at work when the picture was taken."""
     open: Open = NOTHING_OPEN
     """What is open beside the picture, and how it is answered."""
+    scale: float = 1.0
+    """Pixels of the picture per CSS px."""
 
     @property
     def image_hash(self) -> str:
@@ -411,6 +414,8 @@ class Episode:
     appearance: Mapping[str, str] = field(default_factory=dict)
     final_image: str = ""
     """sha256 of the last PNG, hex."""
+    scale: float = 1.0
+    """Pixels of the pictures per CSS px; actions are in CSS px."""
     group: str = ""
     """Episodes of one group share task, seed and initial state."""
     policy: str = ""

@@ -117,8 +117,7 @@
     dispatchEvent(new CustomEvent(SECRET + "given", { detail: JSON.stringify({ id, content }) }));
   };
 
-  // --- full screen: Chromium draws it as large as its own screen until told otherwise, and Escape leaves it ---
-  addEventListener("fullscreenchange", () => tell("fullscreen", ""), true);
+  // --- full screen, which Escape leaves ---
   globalThis.leaveFullscreen = () => {
     const full = !!document.fullscreenElement;
     if (full) document.exitFullscreen();

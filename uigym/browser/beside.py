@@ -29,7 +29,6 @@ class Beside:
     """Everything about a session that no picture shows."""
 
     def __init__(self, prepared: Prepared, grants: tuple[type, ...], surroundings: Surroundings):
-        self._scale = surroundings.scale
         self._events: list[Event] = []
         self._dropped = 0
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -128,8 +127,6 @@ class Beside:
         kind, word = said["kind"], said["word"]
         if kind == "permission":
             self.add(Event("permission", word, word.rpartition(": ")[2]))
-        elif kind == "fullscreen":
-            tab.fit(self._scale)
         elif kind == "print":
             self.add(Event("print", "the page asked to be printed"))
         elif kind == "saving":

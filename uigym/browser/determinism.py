@@ -35,6 +35,12 @@ def context_options(surroundings: Surroundings) -> dict[str, Any]:
     }
 
 
+def screen(viewport: tuple[int, int], surroundings: Surroundings) -> dict[str, Any]:
+    """What every page of a session is shown on, popups and fullscreen included, for CDP's setDeviceMetricsOverride."""
+    width, height = viewport
+    return {"width": width, "height": height, "deviceScaleFactor": surroundings.scale, "mobile": False}
+
+
 def script(surroundings: Surroundings) -> str:
     """JavaScript for every new document; empty if neither clock nor randomness is fixed."""
     parts = []

@@ -17,7 +17,7 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Page, Playwright, async_playwright
 
 from uigym.browser import orphans
-from uigym.browser.determinism import RASTER_FLAGS, context_options, script
+from uigym.browser.determinism import RASTER_FLAGS, context_options, screen, script
 from uigym.browser.find import find_chromium
 from uigym.browser.session import Session
 from uigym.browser.settle import scripts
@@ -186,10 +186,11 @@ class Browser:
         causes, settling = scripts()
         await context.add_init_script(causes + script(wanted.surroundings))
         page: Page = await context.new_page()
-        tab = await Tab.attach(page, self._wire, settling)
+        size = screen(wanted.viewport, wanted.surroundings)
+        tab = await Tab.attach(page, self._wire, settling, size)
         folder = orphans.room(self._folder)
         await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
-        return Prepared(context, tab, self._wire, settling, folder, self._pasting)
+        return Prepared(context, tab, self._wire, settling, size, folder, self._pasting)
 
 
 def _downloads_to(folder: Path, context: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Overlay:
         chromium = prepared.context.browser
         assert chromium is not None
         context = await chromium.new_context(viewport=prepared.tab.page.viewport_size, **context_options(surroundings))
-        tab = await Tab.attach(await context.new_page(), prepared.wire, "")
+        tab = await Tab.attach(await context.new_page(), prepared.wire, "", prepared.screen)
         overlay = cls(context, tab)
         await tab.channel.send("Emulation.setDefaultBackgroundColorOverride", _CLEAR)
         await overlay._run(f"{script(surroundings)}\n{_source()}\n0")

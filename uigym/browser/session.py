@@ -18,7 +18,8 @@ from PIL import Image
 from playwright.async_api import Error, Page
 
 from uigym.browser.beside import Beside, is_escape, is_paste
-from uigym.browser.input import Input, check, duration_s
+from uigym.browser.chrome import shortcut
+from uigym.browser.input import Input, check
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
@@ -36,6 +37,8 @@ from uigym.types import (
     Download,
     Event,
     Goto,
+    Key,
+    Move,
     Open,
     Scroll,
     SwitchTab,
@@ -115,7 +118,7 @@ class Session:
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
-        self._input = Input()
+        self._input = Input(surroundings.typing_delay_s)
         self._beside = Beside(prepared, grants, surroundings)
         self._tabs = self._beside.tabs
         self._pickers = self._beside.pickers
@@ -158,7 +161,7 @@ class Session:
     @property
     def pointer(self) -> tuple[float, float] | None:
         """Where the mouse is, CSS px; None before the first movement."""
-        return self._input.pointer
+        return self._input.mouse.pointer
 
     @property
     def picker(self) -> str:
@@ -196,7 +199,8 @@ class Session:
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
         check(action, self.viewport, self._grants)
         self._check(action)
-        async with self._deadline(timeout_s + duration_s(action), f"a {type(action).__name__.lower()} action"):
+        limit_s = timeout_s + self._input.duration_s(action)
+        async with self._deadline(limit_s, f"a {type(action).__name__.lower()} action"):
             if isinstance(action, Dialog):
                 return await self._answer(action)
             return await self._until_stopped(self._act(action))
@@ -287,8 +291,29 @@ class Session:
                 await self._beside.choosers.answer(file)
             case _ if is_paste(action):
                 await self._beside.clipboard.paste(tab, lambda: self._pickers.perform(action, tab, self._input))
+            case Key(chord=chord):
+                await self._pickers.perform(action, tab, self._input)
+                await self._use_shortcut(shortcut(chord), tab)
             case _:
                 await self._pickers.perform(action, tab, self._input)
+        if isinstance(action, Move) and not self._input.mouse.held:
+            await self._tell_tooltip(tab)
+
+    async def _use_shortcut(self, wanted: str, tab: Tab) -> None:
+        """Do what a browser does on a key that the page leaves to it; without the grant there is no way back."""
+        if not wanted or (wanted != "reload" and Back not in self._grants):
+            return
+        if not any(await tab.settler.run("leftKey()")):
+            return
+        if wanted == "reload":
+            await tab.settler.reload()
+        elif entry := await self._entry(-1 if wanted == "back" else 1):
+            await tab.settler.go_back(entry)
+
+    async def _tell_tooltip(self, tab: Tab) -> None:
+        """No picture shows it."""
+        if text := next(filter(None, await tab.settler.run("tooltip()")), ""):
+            self._beside.add(Event("tooltip", text))
 
     async def _see(self, frames: int = 0, began: float | None = None) -> Frame:
         """Settle and capture, first the page that is shown and then one that it opened."""
@@ -354,6 +379,7 @@ class Session:
     def _check(self, action: Action) -> None:
         """Refuse what the present dialog, chooser or tabs do not allow."""
         self._beside.check(action)
+        self._input.mouse.check(action)
         tabs = self._tabs.open
         if isinstance(action, SwitchTab) and not (isinstance(action.index, int) and 0 <= action.index < len(tabs)):
             raise ActionRefused(f"switchtab: there are {len(tabs)} tabs, counted from 0; no tab {action.index!r}")
@@ -367,8 +393,15 @@ class Session:
         return address
 
     async def _back(self) -> None:
-        history = await self._shown.channel.send("Page.getNavigationHistory", {})
-        index = history["currentIndex"] - 1
-        if index < 0 or history["entries"][index]["url"] == "about:blank":
+        entry = await self._entry(-1)
+        if entry is None:
             raise ActionRefused("back: this is the first page")
-        await self._shown.settler.go_back(history["entries"][index]["id"])
+        await self._shown.settler.go_back(entry)
+
+    async def _entry(self, offset: int) -> int | None:
+        """The entry of the history that lies so far from the present one; None if there is none."""
+        history = await self._shown.channel.send("Page.getNavigationHistory", {})
+        entries, index = history["entries"], history["currentIndex"] + offset
+        if not 0 <= index < len(entries) or entries[index]["url"] == "about:blank":
+            return None
+        return int(entries[index]["id"])

@@ -51,7 +51,7 @@ class Scripts(NamedTuple):
 def scripts() -> Scripts:
     """With a new secret."""
     secret = secrets.token_hex(16)
-    ours = _source("settle") + _source("beside") + _source("pickers")
+    ours = _source("settle") + _source("beside") + _source("pickers") + _source("chrome")
     return Scripts(*(script.replace("__SECRET__", secret) for script in (_joined("sources", "inputs", "asks"), ours)))
 
 
@@ -203,6 +203,11 @@ class Settler:
     def stay(self) -> None:
         """A person has decided that the document is not left: what was asked for does not come."""
         self._loads.stay()
+
+    async def reload(self) -> None:
+        """Begin to load the document again."""
+        self._loads.begin(TO + self._main)
+        await self._channel.send("Page.reload")
 
     async def go_back(self, entry: int) -> None:
         """Begin to show an entry of the history, which starts in another process and is reported late."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from typing import Any
+from typing import Any, TypeAlias
 
 from playwright.async_api import Page
 
 from uigym.browser.settle import Settler
 from uigym.browser.wire import Channel, Wire, WireError
 
+Command: TypeAlias = tuple[str, dict[str, Any]]
+"""One of CDP's methods with its parameters."""
 _PICTURE = {"format": "png", "optimizeForSpeed": True}
 
 
@@ -26,22 +29,29 @@ class Tab:
         """Chromium's id of the context."""
 
     @classmethod
-    async def attach(cls, page: Page, wire: Wire, settling: str) -> Tab:
-        """Take over a page; `settling` is settle.js with the secret of the page's causes.js."""
+    async def attach(cls, page: Page, wire: Wire, settling: str, screen: dict[str, Any]) -> Tab:
+        """Take over a page.
+
+        Args:
+            page: As Playwright made or reported it.
+            wire: To its browser.
+            settling: settle.js with the secret of the page's causes.js.
+            screen: Of the session, as `determinism.screen` says it.
+        """
         cdp = await page.context.new_cdp_session(page)
         target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]
         await cdp.detach()
         channel = await wire.attach(target["targetId"])
         settler = Settler(channel, target["targetId"], target["url"])  # a page's id is that of its main frame
-        await settler.start(settling)
+        # A picture is as large and as dense as the connection that asks for it has set, not as another one has.
+        await asyncio.gather(settler.start(settling), channel.send("Emulation.setDeviceMetricsOverride", screen))
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
         return cls(page, channel, settler, target)
 
-    def fit(self, scale: float) -> None:
-        """Say again how large the viewport is, which a page at full screen makes Chromium forget."""
-        size: Any = self.page.viewport_size
-        self.channel.tell("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": scale, "mobile": False})
+    async def send(self, commands: list[Command]) -> None:
+        """All at once: they arrive in order, and the last answer comes after all have been handled."""
+        await asyncio.gather(*[self.channel.send(method, parameters) for method, parameters in commands])
 
     async def capture(self) -> bytes:
         """The viewport as a PNG, drawn after everything that has happened so far."""

@@ -29,6 +29,8 @@ class Prepared:
     wire: Wire
     settling: str
     """Source of settle.js for further pages of this context."""
+    screen: dict[str, Any]
+    """Parameters of CDP's setDeviceMetricsOverride for every page."""
     folder: Path
     """What the context leaves on the disk: its downloads, its files. Goes when it is closed."""
     pasting: asyncio.Lock
@@ -181,7 +183,8 @@ class Tabs:
 
     async def _adopt(self, page: Page) -> None:
         try:
-            tab = await Tab.attach(page, self._prepared.wire, self._prepared.settling)
+            prepared = self._prepared
+            tab = await Tab.attach(page, prepared.wire, prepared.settling, prepared.screen)
             self._watch(tab)
             if page.viewport_size != self._size:  # a script may ask for any; a person would enlarge the window
                 await page.set_viewport_size(self._size)

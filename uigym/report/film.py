@@ -66,16 +66,17 @@ class Frame:
 def frames(clip: Clip) -> list[Frame]:
     """The strip of an episode; steps beyond MAX_FRAMES are left out, and pictures that were not kept too."""
     strip = []
+    scale = clip.episode.scale
     for number, step in enumerate(clip.episode.steps[:MAX_FRAMES], 1):
         if png := clip.images.get(step.image):
-            width, height = png_size(png)
+            width, height = _css_size(png, scale)
             note = step.error or ", ".join(told(event) for event in step.events)
             strip.append(
                 Frame(number, data_uri(png), width, height, marks(step.action, width, height), caption(step), note)
             )
     last = clip.images.get(clip.episode.final_image)
     if last and len(clip.episode.steps) <= MAX_FRAMES:
-        width, height = png_size(last)
+        width, height = _css_size(last, scale)
         strip.append(Frame(0, data_uri(last), width, height, Markup(""), f"end: {clip.episode.stop.replace('_', ' ')}"))
     return strip
 
@@ -89,6 +90,11 @@ def told(event: Event) -> str:
     """
     kind = f"{event.kind} ({event.type})" if event.type else event.kind
     return f"{kind}: {event.text}" if event.text else kind
+
+
+def _css_size(png: bytes, scale: float) -> tuple[int, int]:
+    width, height = png_size(png)
+    return round(width / scale), round(height / scale)
 
 
 def png_size(png: bytes) -> tuple[int, int]:

@@ -80,10 +80,8 @@ def _other(name: str, args: Mapping[str, Any], screen: Screen) -> Iterator[Actio
             yield MouseUp(*_point(args, screen))
         case "scroll":
             notches = number(args.get("scroll_amount", 3), "scroll_amount", 0, 1000)
-            if args.get("text"):
-                raise Unreadable("scrolling with a key held is not offered")
             dx, dy = wheel(need(args, "scroll_direction", name), notches * NOTCH_PX)
-            yield Scroll(*_point(args, screen), dx=dx, dy=dy)
+            yield Scroll(*_point(args, screen), dx, dy, held(args.get("text")))
         case "key":
             chords = text(need(args, "text", name), "text").split() or [" "]
             for _ in range(int(number(args.get("repeat", 1), "repeat", 1, MAX_REPEAT))):
@@ -135,15 +133,16 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
             name = click_name(button, count)
             if count > 1 and button != "left":
                 return None
-            return _call(name, coordinate=at(x, y), text="+".join(modifiers).lower().replace("control", "ctrl") or None)
+            return _call(name, coordinate=at(x, y), text=_said(modifiers))
         case Move(x, y):
             return _call("mouse_move", coordinate=at(x, y))
         case Drag(path, "left", ()) if len(path) == 2:
             return _call("left_click_drag", start_coordinate=at(*path[0]), coordinate=at(*path[1]))
-        case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
+        case Scroll(x, y, dx, dy, modifiers) if bool(dx) != bool(dy):
             way = direction(dx, dy)
             notches = max(1, round(abs(dx or dy) / NOTCH_PX))
-            return _call("scroll", coordinate=at(x, y), scroll_direction=way, scroll_amount=notches)
+            args = {"scroll_direction": way, "scroll_amount": notches, "text": _said(modifiers)}
+            return _call("scroll", coordinate=at(x, y), **args)
         case Type(said):
             return _call("type", text=said)
         case Key(chord):
@@ -153,6 +152,10 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
         case Wait(seconds):
             return _call("wait", duration=seconds)
     return None
+
+
+def _said(modifiers: tuple[str, ...]) -> str | None:
+    return "+".join(modifiers).lower().replace("control", "ctrl") or None
 
 
 def _call(name: str, **args: Any) -> dict[str, Any]:

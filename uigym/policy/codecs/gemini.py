@@ -136,7 +136,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
                 "name": "drag_and_drop",
                 "args": {**at(*path[0]), **at(*path[1], ("destination_x", "destination_y"))},
             }
-        case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
+        case Scroll(x, y, dx, dy, ()) if bool(dx) != bool(dy):
             way = direction(dx, dy)
             side = screen.width if dx else screen.height
             magnitude = min(1000, round(abs(dx or dy) / side * GRID[1]))

@@ -56,7 +56,7 @@ def _action(args: Mapping[str, Any], screen: Screen) -> Action:
         case "scroll":
             wide, high = screen.width / screen.picture[0], screen.height / screen.picture[1]
             dx, dy = (number(args.get(name, 0), name) for name in ("scroll_x", "scroll_y"))
-            return Scroll(*_point(args, screen), dx=dx * wide, dy=dy * high)
+            return Scroll(*_point(args, screen), dx * wide, dy * high, held(args.get("keys")))
         case "type":
             return Type(text(need(args, "text", "type"), "text"))
         case "wait":
@@ -96,9 +96,9 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
             return {"type": "move", **at(x, y)}
         case Drag(path, "left", modifiers):
             return {"type": "drag", "path": [at(*point) for point in path], **_keys(modifiers)}
-        case Scroll(x, y, dx, dy):
+        case Scroll(x, y, dx, dy, modifiers):
             right, down = screen.said(dx, dy, screen.picture)
-            return {"type": "scroll", **at(x, y), "scroll_x": right, "scroll_y": down}
+            return {"type": "scroll", **at(x, y), "scroll_x": right, "scroll_y": down, **_keys(modifiers)}
         case Type(said):
             return {"type": "type", "text": said}
         case Key(chord):

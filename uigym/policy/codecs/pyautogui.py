@@ -140,9 +140,9 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = SHARES) 
             return f"pyautogui.mouseDown({at(x, y)}, button={button!r})"
         case MouseUp(x, y, button):
             return f"pyautogui.mouseUp({at(x, y)}, button={button!r})"
-        case Scroll(x, y, 0.0, dy):
+        case Scroll(x, y, 0.0, dy, ()):
             return f"pyautogui.scroll({-dy / NOTCH_PX:g}, {at(x, y)})"
-        case Scroll(x, y, dx, 0.0):
+        case Scroll(x, y, dx, 0.0, ()):
             return f"pyautogui.hscroll({dx / NOTCH_PX:g}, {at(x, y)})"
         case Type(said):
             return f"pyautogui.write({said!r})"

@@ -153,9 +153,9 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = GRID) ->
             return (
                 _said("mouse_move", coordinate=at(*path[0])) + "\n" + _said("left_click_drag", coordinate=at(*path[1]))
             )
-        case Scroll(x, y, 0.0, dy):
+        case Scroll(x, y, 0.0, dy, ()):
             return _said("scroll", coordinate=at(x, y), pixels=round(-dy))
-        case Scroll(x, y, dx, 0.0):
+        case Scroll(x, y, dx, 0.0, ()):
             return _said("hscroll", coordinate=at(x, y), pixels=round(dx))
         case Type(said):
             return _said("type", text=said)

@@ -7,18 +7,19 @@ the viewport. The conversion is here and in the codecs, and nowhere else.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from uigym.types import Action, Click, Drag, Invalid, Modifier, MouseDown, MouseUp, Move, Scroll
+from uigym.types import Action, Click, Drag, Invalid, Modifier, MouseDown, MouseUp, Move, Observation, Scroll
 
 NOTCH_PX = 100.0
 """Of scrolling by one notch of the wheel."""
 _SHOWN = 500
 _MODIFIERS: dict[str, Modifier] = {
-    "ctrl": "Control", "control": "Control", "cmd": "Control", "command": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt",
-    "meta": "Meta", "super": "Meta", "win": "Meta",
+    "ctrl": "Control", "control": "Control", "cmd": "Control", "command": "Control", "controlormeta": "Control", "shift": "Shift", "alt": "Alt",
+    "option": "Alt", "meta": "Meta", "super": "Meta", "win": "Meta", "windows": "Meta",
 }  # fmt: skip
 
 
@@ -45,6 +46,17 @@ class Screen:
     """Width and height of the picture, px; None is the viewport's own size."""
     pointer: tuple[float, float] | None = None
     """Where the mouse is, CSS px; None before the first movement."""
+
+    @classmethod
+    def of(cls, observation: Observation, seen: tuple[int, int] | None = None) -> Screen:
+        """The screen of an observation.
+
+        Args:
+            observation: What the policy was given.
+            seen: Size of the picture, px, where the model is shown another one than the observation's.
+        """
+        own = round(observation.width * observation.scale), round(observation.height * observation.scale)
+        return cls(observation.width, observation.height, seen or own, observation.pointer)
 
     @property
     def picture(self) -> tuple[int, int]:
@@ -158,7 +170,7 @@ def held(value: object) -> tuple[Modifier, ...]:
     parts = value if isinstance(value, list | tuple) else text(value or "", "modifiers").replace("+", " ").split()
     found: dict[Modifier, None] = {}
     for part in parts:
-        name = _MODIFIERS.get(text(part, "a modifier").strip().lower())
+        name = _MODIFIERS.get(re.sub(r"(_[lr]|[_-]?(left|right))$", "", text(part, "a modifier").strip().lower()))
         if name is None:
             raise Unreadable(f"{part!r} is no modifier; expected some of {', '.join(_MODIFIERS)}")
         found[name] = None

@@ -56,7 +56,7 @@ def encode(action: Action, width: int, height: int) -> str:
     match action:
         case Click(x, y, "left", 1 | 2 as count, ()):
             return ("<click>" if count == 1 else "<double>") + at(x, y)
-        case Scroll(x, y, dx, dy) if dx or dy:
+        case Scroll(x, y, dx, dy, ()) if dx or dy:
             return "<scroll>" + at(x, y) + _way(dx, dy)
         case Drag(path, "left", ()) if len(path) >= 2:
             return "<drag>" + at(*path[0]) + at(*path[-1])

@@ -113,7 +113,7 @@ def encode(action: Action, screen: Screen) -> str:
             return f"right_single(point={at(x, y)})"
         case Drag(path, "left", ()) if len(path) == 2:
             return f"drag(start_point={at(*path[0])}, end_point={at(*path[1])})"
-        case Scroll(x, y, dx, dy) if bool(dx) != bool(dy):
+        case Scroll(x, y, dx, dy, ()) if bool(dx) != bool(dy):
             way = direction(dx, dy)
             return f"scroll(point={at(x, y)}, direction='{way}')"
         case Type(said):
