@@ -23,7 +23,7 @@ def colour(frame: Frame, x: int = 60, y: int = 110) -> tuple[int, int, int]:
     return Image.open(io.BytesIO(frame.png)).convert("RGB").getpixel((x, y))  # type: ignore[return-value]
 
 
-WORKERS = ["worker", "workerSteps", "workerClock", "workerNew", "workerModule", "workerOffspring", "portAway", "shared", "broadcast", "service"]  # fmt: skip
+WORKERS = ["worker", "workerSteps", "workerClock", "workerNew", "workerModule", "workerOffspring", "workerHostile", "portAway", "shared", "broadcast", "service"]  # fmt: skip
 SERVERS = ["sse", "sseNamed", "sseXhr", "socketQuiet", "stream", "streamLoop"]
 CHAINS = ["count", "countFrames", "typed", "idle", "task", "micro", "self"]
 STORES = ["database", "cache", "lock", "crypto", "clipboard", "reader", "blob"]
