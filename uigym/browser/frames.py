@@ -1,0 +1,162 @@
+"""Drawing under our control: Chromium draws a frame only when it is told to, and hands it over at once.
+
+A picture then does not wait for the next tick of a 60 Hz screen, nor for a second copy of the frame. In return:
+
+* Chromium ends if two of a browser's pages draw at once, so they take turns, in which each frame waits for its page.
+  A page that does not finish its frame (an endless loop, or a dialog opened from within an animation frame) keeps all
+  pages of that browser from drawing; it is closed after `FRAME_LIMIT_S`.
+* Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
+  second while somebody waits for the page, `RESTING_S` apart while nobody does.
+* Chromium's own lists and pickers are windows of their own that never finish a frame.
+* It takes the headless shell; a full Chromium has no such control.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import time
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeVar
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Page
+
+from uigym.browser.capture import PNG, Sender, twice
+from uigym.browser.wire import Channel, Wire, WireError
+from uigym.errors import BrowserError
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+FRAME_LIMIT_S = 5.0
+"""How long one page may keep the others from drawing."""
+CLOSING_S = 2.0
+FRAME_S = 1 / 60
+SOON_S = 0.004
+"""Most of what is awaited comes at once; only then is a frame drawn for it."""
+RESTING_S = 0.1
+
+
+FLAGS = (
+    "--enable-begin-frame-control",
+    "--run-all-compositor-stages-before-draw",
+    "--disable-new-content-rendering-timeout",
+    "--disable-threaded-animation",
+    "--disable-image-animation-resync",
+)
+
+
+class Frames:
+    """Pictures by `HeadlessExperimental.beginFrame`, in a Chromium that was started with `FLAGS`."""
+
+    def __init__(self, wire: Wire):
+        self._wire = wire
+        self._opening = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        self._clock_ms = 0.0
+
+    async def open(self, chromium: Chromium, script: str, options: Mapping[str, Any]) -> Page:
+        async with self._opening:  # Playwright does not tell a context's id: it is the one that was not there before
+            before = await self._contexts()
+            context = await chromium.new_context(**options)
+            (own,) = await self._contexts() - before
+        await context.add_init_script(script)
+        wanted = {"url": "about:blank", "browserContextId": own, "enableBeginFrameControl": True}
+        async with context.expect_page() as opened:
+            await self._wire.post("", "Target.createTarget", wanted)
+        return await opened.value
+
+    async def camera(self, channel: Channel, target: str) -> FrameCamera:
+        await self._fit(channel, target)
+        return FrameCamera(self, channel, target)
+
+    async def draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw one frame of a page, when it is its turn; who is cancelled leaves the frame to end by itself."""
+        drawing = asyncio.ensure_future(self._draw(channel, target, parameters))
+        drawing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(drawing)
+
+    async def _draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        async with self._turn:
+            self._clock_ms = max(self._clock_ms + 0.001, time.monotonic() * 1000)  # Chromium's clock, too
+            when = {"frameTimeTicks": self._clock_ms, "interval": FRAME_S * 1000}
+            reply = asyncio.ensure_future(channel.send("HeadlessExperimental.beginFrame", {**when, **parameters}))
+            await asyncio.wait([reply], timeout=FRAME_LIMIT_S)
+            if not reply.done():
+                await self._end(target, reply)
+            return await reply
+
+    async def _end(self, target: str, reply: asyncio.Future[dict[str, Any]]) -> None:
+        """Close the page that keeps the others from drawing."""
+        await self._wire.post("", "Target.closeTarget", {"targetId": target})
+        await asyncio.wait([reply], timeout=CLOSING_S)
+        if reply.done() and reply.exception():
+            raise BrowserError(f"the page hung: it did not finish a frame within {FRAME_LIMIT_S:g} s, and was closed")
+
+    async def _contexts(self) -> set[str]:
+        return set((await self._wire.post("", "Target.getBrowserContexts"))["browserContextIds"])
+
+    async def _fit(self, channel: Channel, target: str) -> None:
+        """Make the window as large as the viewport in the picture's pixels: what lies outside is not drawn."""
+        layout, window = await asyncio.gather(
+            channel.send("Page.getLayoutMetrics"),
+            self._wire.post("", "Browser.getWindowForTarget", {"targetId": target}),
+        )
+        size = {"width": layout["layoutViewport"]["clientWidth"], "height": layout["layoutViewport"]["clientHeight"]}
+        if size.items() - window["bounds"].items():
+            bounds = {"windowId": window["windowId"], "bounds": size}
+            await self._wire.post("", "Browser.setWindowBounds", bounds)
+
+
+class FrameCamera:
+    """Keeps one page going by frames, and takes pictures in between."""
+
+    def __init__(self, frames: Frames, channel: Sender, target: str):
+        self._frames, self._channel, self._target = frames, channel, target
+        self._watchers = 0
+        self._wanted = asyncio.Event()
+        self._beating = asyncio.create_task(self._beat())
+
+    async def picture(self) -> bytes:
+        return await twice(self._take)
+
+    async def watched(self, work: Awaitable[T]) -> T:
+        self._watchers += 1
+        self._wanted.set()
+        try:
+            return await work
+        finally:
+            self._watchers -= 1
+            if not self._watchers:
+                self._wanted.clear()
+
+    def close(self) -> None:
+        self._beating.cancel()
+
+    async def _take(self) -> bytes:
+        reply = await self._frames.draw(self._channel, self._target, {"screenshot": PNG})
+        if "screenshotData" not in reply:
+            raise WireError("a frame came without its picture")
+        return base64.b64decode(reply["screenshotData"])
+
+    async def _beat(self) -> None:
+        try:
+            while True:
+                if await self._due():
+                    await self._channel.send("Runtime.evaluate", {"expression": "0"})  # a page that hangs gets no frame
+                    await self._frames.draw(self._channel, self._target, {})
+        except (WireError, BrowserError) as exc:
+            log.debug("no more frames: %s", exc)
+
+    async def _due(self) -> bool:
+        """Whether the next frame is due; returns when that may have changed."""
+        if self._watchers:
+            await asyncio.sleep(FRAME_S)
+            return bool(self._watchers)
+        try:
+            await asyncio.wait_for(self._wanted.wait(), RESTING_S)
+        except TimeoutError:
+            return True
+        await asyncio.sleep(SOON_S)
+        return bool(self._watchers)
