@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Protocol
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page
@@ -14,7 +15,6 @@ from uigym.browser.wire import Channel, WireError, WireGone
 from uigym.errors import BrowserError
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 PNG = {"format": "png", "optimizeForSpeed": True}
 """Lossless; half the time of Chromium's smaller PNG."""
 
@@ -36,8 +36,8 @@ class Camera(Protocol):
             WireGone: The page or the browser is gone.
         """
 
-    async def watched(self, work: Awaitable[T]) -> T:
-        """Await what the page does; meanwhile it is drawn as on a screen that somebody looks at."""
+    def watched(self) -> AbstractAsyncContextManager[None]:
+        """While somebody waits for what the page does, it is drawn as on a screen that is looked at."""
 
     def close(self) -> None:
         """The page is gone."""
@@ -68,8 +68,8 @@ class Screenshot:
     async def picture(self) -> bytes:
         return await twice(self._take)
 
-    async def watched(self, work: Awaitable[T]) -> T:
-        return await work
+    def watched(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         return

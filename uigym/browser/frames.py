@@ -8,6 +8,7 @@ A picture then does not wait for the next tick of a 60 Hz screen, nor for a seco
 * Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
   second while somebody waits for the page, `RESTING_S` apart while nobody does.
 * Chromium's own lists and pickers are windows of their own that never finish a frame.
+* Pictures have one pixel per CSS px, whatever the surroundings' scale: another scale is refused.
 * It takes the headless shell; a full Chromium has no such control.
 """
 
@@ -17,18 +18,18 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import Awaitable, Mapping
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page
 
 from uigym.browser.capture import PNG, Sender, twice
-from uigym.browser.wire import Channel, Wire, WireError
-from uigym.errors import BrowserError
+from uigym.browser.wire import Channel, Wire, WireError, WireGone
+from uigym.errors import BrowserError, ConfigError
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 FRAME_LIMIT_S = 5.0
 """How long one page may keep the others from drawing."""
 CLOSING_S = 2.0
@@ -38,6 +39,7 @@ SOON_S = 0.004
 RESTING_S = 0.1
 
 
+HUNG = f"the page hung: it did not finish a frame within {FRAME_LIMIT_S:g} s, and was closed"
 FLAGS = (
     "--enable-begin-frame-control",
     "--run-all-compositor-stages-before-draw",
@@ -52,11 +54,15 @@ class Frames:
 
     def __init__(self, wire: Wire):
         self._wire = wire
+        self.hung: set[str] = set()
+        """Pages that were closed because they kept the others from drawing."""
         self._opening = asyncio.Lock()
         self._turn = asyncio.Lock()
         self._clock_ms = 0.0
 
     async def open(self, chromium: Chromium, script: str, options: Mapping[str, Any]) -> Page:
+        if (scale := options.get("device_scale_factor", 1)) != 1:
+            raise ConfigError(f'capture by "frames" draws one pixel per CSS px, not {scale:g}: take "screenshot"')
         async with self._opening:  # Playwright does not tell a context's id: it is the one that was not there before
             before = await self._contexts()
             context = await chromium.new_context(**options)
@@ -68,7 +74,6 @@ class Frames:
         return await opened.value
 
     async def camera(self, channel: Channel, target: str) -> FrameCamera:
-        await self._fit(channel, target)
         return FrameCamera(self, channel, target)
 
     async def draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,43 +94,42 @@ class Frames:
 
     async def _end(self, target: str, reply: asyncio.Future[dict[str, Any]]) -> None:
         """Close the page that keeps the others from drawing."""
+        self.hung.add(target)
         await self._wire.post("", "Target.closeTarget", {"targetId": target})
         await asyncio.wait([reply], timeout=CLOSING_S)
         if reply.done() and reply.exception():
-            raise BrowserError(f"the page hung: it did not finish a frame within {FRAME_LIMIT_S:g} s, and was closed")
+            raise BrowserError(HUNG)
 
     async def _contexts(self) -> set[str]:
         return set((await self._wire.post("", "Target.getBrowserContexts"))["browserContextIds"])
-
-    async def _fit(self, channel: Channel, target: str) -> None:
-        """Make the window as large as the viewport in the picture's pixels: what lies outside is not drawn."""
-        layout, window = await asyncio.gather(
-            channel.send("Page.getLayoutMetrics"),
-            self._wire.post("", "Browser.getWindowForTarget", {"targetId": target}),
-        )
-        size = {"width": layout["layoutViewport"]["clientWidth"], "height": layout["layoutViewport"]["clientHeight"]}
-        if size.items() - window["bounds"].items():
-            bounds = {"windowId": window["windowId"], "bounds": size}
-            await self._wire.post("", "Browser.setWindowBounds", bounds)
 
 
 class FrameCamera:
     """Keeps one page going by frames, and takes pictures in between."""
 
-    def __init__(self, frames: Frames, channel: Sender, target: str):
+    def __init__(self, frames: Frames, channel: Channel, target: str):
         self._frames, self._channel, self._target = frames, channel, target
         self._watchers = 0
         self._wanted = asyncio.Event()
+        self._is_new = False  # a document of which nothing was drawn yet: input would miss it
+        channel.on("Page.frameNavigated", self._arrived)
         self._beating = asyncio.create_task(self._beat())
 
     async def picture(self) -> bytes:
         return await twice(self._take)
 
-    async def watched(self, work: Awaitable[T]) -> T:
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
         self._watchers += 1
         self._wanted.set()
         try:
-            return await work
+            if self._is_new:
+                await self._draw()
+            yield
+        except WireGone as exc:
+            if self._target in self._frames.hung:
+                raise BrowserError(HUNG) from exc
+            raise
         finally:
             self._watchers -= 1
             if not self._watchers:
@@ -135,17 +139,24 @@ class FrameCamera:
         self._beating.cancel()
 
     async def _take(self) -> bytes:
-        reply = await self._frames.draw(self._channel, self._target, {"screenshot": PNG})
+        reply = await self._draw(screenshot=PNG)
         if "screenshotData" not in reply:
             raise WireError("a frame came without its picture")
         return base64.b64decode(reply["screenshotData"])
+
+    async def _draw(self, **parameters: Any) -> dict[str, Any]:
+        self._is_new = False
+        return await self._frames.draw(self._channel, self._target, parameters)
+
+    def _arrived(self, event: dict[str, Any]) -> None:
+        self._is_new = True
 
     async def _beat(self) -> None:
         try:
             while True:
                 if await self._due():
                     await self._channel.send("Runtime.evaluate", {"expression": "0"})  # a page that hangs gets no frame
-                    await self._frames.draw(self._channel, self._target, {})
+                    await self._draw()
         except (WireError, BrowserError) as exc:
             log.debug("no more frames: %s", exc)
 

@@ -18,14 +18,14 @@ from playwright.async_api import Error, Playwright, async_playwright
 
 from uigym.browser import frames, orphans
 from uigym.browser.capture import Route, Screenshots
-from uigym.browser.determinism import RASTER_FLAGS, context_options, script
+from uigym.browser.determinism import RASTER_FLAGS, context_options, script, stillness
 from uigym.browser.find import find_chromium
 from uigym.browser.session import Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
 from uigym.browser.wire import Wire, WireError
-from uigym.errors import BrowserError
+from uigym.errors import BrowserError, ConfigError, did_you_mean
 from uigym.surroundings import Surroundings
 
 log = logging.getLogger(__name__)
@@ -52,11 +52,9 @@ FLAGS = (
     "--in-process-gpu",
     "--enable-features=NetworkServiceInProcess2",
 )
-ROUTES: dict[str, tuple[Callable[[Wire], Route], tuple[str, ...]]] = {
-    "screenshot": (lambda wire: Screenshots(), ()),
-    "frames": (frames.Frames, frames.FLAGS),
-}
-"""Ways to take pictures, with the flags that each needs."""
+Way = tuple[Callable[[Wire], Route], tuple[str, ...]]
+WAYS: dict[str, Way] = {"screenshot": (lambda wire: Screenshots(), ()), "frames": (frames.Frames, frames.FLAGS)}
+"""How pictures are taken, by name: the route, and the flags that Chromium needs for it."""
 SHARED_MEMORY_BYTES = 1 << 30
 """With as much free in /dev/shm, pictures pass through memory and not through files, which costs a tenth less."""
 _SANDBOX = re.compile(r"No usable sandbox|setuid_sandbox|SUID sandbox|zygote_host_impl_linux", re.IGNORECASE)
@@ -95,20 +93,23 @@ class Browser:
         self._closed = False
 
     @classmethod
-    async def launch(cls, executable: Path | None = None, capture: str | None = None) -> Browser:
+    async def launch(cls, executable: Path | None = None, capture: str = "auto") -> Browser:
         """Start a Chromium, after ending those whose owners died without doing so.
 
         Args:
             executable: The Chromium; None takes the one that `find_chromium` finds.
-            capture: How pictures are taken, for all pages of this browser.
+            capture: How pictures are taken, for all pages of this browser: "screenshot", or "frames", which is several
+                times faster for one or two sessions of a small viewport and has the limits that frames.py lists;
+                "auto" is what the variable UIGYM_CAPTURE says, else "screenshot".
 
         Raises:
             BrowserError: There is no Chromium, or it does not start.
+            ConfigError: There is no such way to take pictures.
         """
+        route, flags = _way(capture)
         path = executable or find_chromium()
         for pid in orphans.sweep():
             log.warning("ended Chromium %d, whose owner had died", pid)
-        route, flags = ROUTES[capture or os.environ.get("UIGYM_CAPTURE", "screenshot")]
         playwright, folder = await async_playwright().start(), orphans.claim()
         try:
             chromium = await _start(playwright, path, folder, flags)
@@ -188,7 +189,8 @@ class Browser:
     async def _prepare(self, wanted: Wanted) -> Prepared:
         width, height = wanted.viewport
         options = {"base_url": wanted.base_url, "viewport": {"width": width, "height": height}}
-        causes, settling = scripts()
+        causes, settle = scripts()
+        settling = stillness(wanted.surroundings) + settle
         page = await self._route.open(
             self._chromium, causes + script(wanted.surroundings), options | context_options(wanted.surroundings)
         )
@@ -206,6 +208,13 @@ def _downloads_to(folder: Path, context: str) -> dict[str, Any]:
         "downloadPath": str(folder),
         "eventsEnabled": True,
     }
+
+
+def _way(capture: str) -> Way:
+    name = os.environ.get("UIGYM_CAPTURE", "screenshot") if capture == "auto" else capture
+    if name not in WAYS:
+        raise ConfigError(f'no way to take pictures is called "{name}". {did_you_mean(name, WAYS)}')
+    return WAYS[name]
 
 
 async def _start(playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...]) -> Chromium:
