@@ -7,6 +7,8 @@
   const now = Date.now;
   const parse = Date.parse;
   const origin = performance.timeOrigin;
+  const DAY_MS = 86400000;
+  const QUARTER_MS = 900000;
 
   // Replaces a function, or with "get" a getter, by a proxy, which prints as native code.
   const replace = (owner, name, handler, part = "value") => {
@@ -59,7 +61,9 @@
   replace(Document.prototype, "lastModified", {
     apply(native, self, args) {
       const said = apply(native, self, args);
-      if (now() - parse(said) > 5000) return said; // the server's word, not the present time
+      const ago = now() - parse(said);
+      const odd = ((ago % QUARTER_MS) + QUARTER_MS) % QUARTER_MS; // it is told in the time zone of the machine
+      if (Math.abs(ago) > DAY_MS || odd > 5000) return said; // the server's word, not the present time
       const date = new Native(stopped);
       const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
       return `${two(date.getMonth() + 1)}/${two(date.getDate())}/${date.getFullYear()} ${time}`;
@@ -77,6 +81,7 @@
 
   // The document began at the stopped time: what is measured from there stays right.
   replace(Performance.prototype, "timeOrigin", { apply: () => stopped }, "get");
+  replace(Performance.prototype, "toJSON", { apply: (native, self, args) => ({ ...apply(native, self, args), timeOrigin: stopped }) });
   if (globalThis.PerformanceTiming) {
     for (const name of ownKeys(PerformanceTiming.prototype)) {
       replace(PerformanceTiming.prototype, name, {
