@@ -55,6 +55,10 @@ CHAIN = {
 """Answers that come late, and a way through five documents."""
 
 
+FONTS = sorted(Path("/usr/share/fonts").rglob("*Serif*.ttf"))
+"""Of the system; the pages' web font is the first."""
+
+
 class PageServer:
     """Serves tests/pages, and answers that come late, never, or by WebSocket."""
 
@@ -165,6 +169,8 @@ class PageServer:
             await asyncio.sleep(60)
         if kind == "download":
             return 200, "text/csv", b"a,b\n", 'Content-Disposition: attachment; filename="report.csv"\r\n'
+        if kind == "font":
+            return 200, "font/ttf", FONTS[0].read_bytes() if FONTS else b"", ""
         if kind == "nothing":
             return 204, "text/plain", b"", ""
         file = PAGES / path.strip("/")

@@ -18,9 +18,11 @@ class Surroundings:
     locale: str = "en-US"
     timezone: str = "UTC"
     clock: datetime.datetime | None = None
-    """What the page's Date says, all the time; needs a time zone. None leaves the real clock. Timers run on."""
+    """What the page is told whenever it asks for the date; needs a time zone. None leaves the real clock. Animations
+    without an end stand still, too; timers, frames and performance.now() run on. Workers keep the real clock."""
     random_seed: int | None = None
-    """Makes Math.random a function of this number and the document's address. None leaves it random."""
+    """Makes Math.random a function of this number and the document's path, and what `crypto` draws one of its place in
+    the history as well, so that no two documents draw the same names. None leaves them random. Workers draw freely."""
     scale: float = 1.0
     """Picture pixels per CSS px, as on a screen of that density. Actions stay in CSS px."""
     permissions: tuple[str, ...] = ()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from uigym.surroundings import Surroundings
@@ -42,38 +44,20 @@ def screen(viewport: tuple[int, int], surroundings: Surroundings) -> dict[str, A
 
 
 def script(surroundings: Surroundings) -> str:
-    """JavaScript for every new document; empty if neither clock nor randomness is fixed."""
+    """JavaScript for every new document, in its own world; empty if neither clock nor randomness is fixed."""
     parts = []
     if surroundings.clock is not None:
-        parts.append(_CLOCK.replace("NOW", str(int(surroundings.clock.timestamp() * 1000))))
+        parts.append(_source("clock.js").replace("__NOW__", str(int(surroundings.clock.timestamp() * 1000))))
     if surroundings.random_seed is not None:
-        parts.append(_RANDOM.replace("SEED", json.dumps(str(surroundings.random_seed))))
+        parts.append(_source("random.js").replace("__SEED__", json.dumps(str(surroundings.random_seed))))
     return "\n".join(parts)
 
 
-_CLOCK = """
-(() => {
-  const stopped = NOW, Native = Date;
-  const Fixed = new Proxy(Native, {
-    construct: (target, args, made) => Reflect.construct(target, args.length ? args : [stopped], made),
-    apply: () => new Native(stopped).toString(),
-  });
-  Object.defineProperty(Native, 'now', {value: new Proxy(Native.now, {apply: () => stopped}), writable: true, configurable: true});
-  Native.prototype.constructor = Fixed;
-  window.Date = Fixed;
-})();
-"""
+def stillness(surroundings: Surroundings) -> str:
+    """JavaScript for every new document, in our world beside settle.js; empty if the clock runs."""
+    return _source("still.js") if surroundings.clock is not None else ""
 
-# A 32-bit mixing generator: its start comes from the seed and the address, so that frames differ.
-_RANDOM = """
-(() => {
-  let state = 2166136261;
-  for (const unit of SEED + '|' + location.pathname) state = Math.imul(state ^ unit.codePointAt(0), 16777619);
-  Math.random = new Proxy(Math.random, {apply: () => {
-    state = (state + 0x6D2B79F5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  }});
-})();
-"""
+
+@cache
+def _source(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -8,23 +8,24 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import Error, Page, Playwright, async_playwright
+from playwright.async_api import Error, Playwright, async_playwright
 
-from uigym.browser import orphans
-from uigym.browser.determinism import RASTER_FLAGS, context_options, screen, script
+from uigym.browser import frames, orphans
+from uigym.browser.capture import Route, Screenshots
+from uigym.browser.determinism import RASTER_FLAGS, context_options, screen, script, stillness
 from uigym.browser.find import find_chromium
 from uigym.browser.session import Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
 from uigym.browser.wire import Wire, WireError
-from uigym.errors import BrowserError
+from uigym.errors import BrowserError, ConfigError, did_you_mean
 from uigym.surroundings import Surroundings
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,9 @@ FLAGS = (
     "--in-process-gpu",
     "--enable-features=NetworkServiceInProcess2",
 )
+Way = tuple[Callable[[Wire], Route], tuple[str, ...]]
+WAYS: dict[str, Way] = {"screenshot": (lambda wire: Screenshots(), ()), "frames": (frames.Frames, frames.FLAGS)}
+"""How pictures are taken, by name: the route, and the flags that Chromium needs for it."""
 SHARED_MEMORY_BYTES = 1 << 30
 """With as much free in /dev/shm, pictures pass through memory and not through files, which costs a tenth less."""
 _SANDBOX = re.compile(r"No usable sandbox|setuid_sandbox|SUID sandbox|zygote_host_impl_linux", re.IGNORECASE)
@@ -76,11 +80,12 @@ class Browser:
         await browser.close()
     """
 
-    def __init__(self, playwright: Playwright, chromium: Chromium, wire: Wire, pid: int, folder: Path):
+    def __init__(self, playwright: Playwright, chromium: Chromium, wire: Wire, route: Route, pid: int, folder: Path):
         self._playwright = playwright
         self._folder = folder
         self._chromium = chromium
         self._wire = wire
+        self._route = route
         self.pid = pid
         """Of Chromium's main process, which leads a process group of its own."""
         self._pasting = asyncio.Lock()
@@ -88,24 +93,29 @@ class Browser:
         self._closed = False
 
     @classmethod
-    async def launch(cls, executable: Path | None = None) -> Browser:
+    async def launch(cls, executable: Path | None = None, capture: str = "auto") -> Browser:
         """Start a Chromium, after ending those whose owners died without doing so.
 
         Args:
             executable: The Chromium; None takes the one that `find_chromium` finds.
+            capture: How pictures are taken, for all pages of this browser: "screenshot", or "frames", which is several
+                times faster for one or two sessions of a small viewport and has the limits that frames.py lists;
+                "auto" is what the variable UIGYM_CAPTURE says, else "screenshot".
 
         Raises:
             BrowserError: There is no Chromium, or it does not start.
+            ConfigError: There is no such way to take pictures.
         """
+        route, flags = _way(capture)
         path = executable or find_chromium()
         for pid in orphans.sweep():
             log.warning("ended Chromium %d, whose owner had died", pid)
         playwright, folder = await async_playwright().start(), orphans.claim()
         try:
-            chromium = await _start(playwright, path, folder)
+            chromium = await _start(playwright, path, folder, flags)
             pid, wire = await _connect(chromium, folder)
             await wire.post("", "Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
-            return cls(playwright, chromium, wire, pid, folder)
+            return cls(playwright, chromium, wire, route(wire), pid, folder)
         except BaseException:
             await playwright.stop()
             orphans.discard(folder)
@@ -178,19 +188,17 @@ class Browser:
 
     async def _prepare(self, wanted: Wanted) -> Prepared:
         width, height = wanted.viewport
-        context = await self._chromium.new_context(
-            base_url=wanted.base_url,
-            viewport={"width": width, "height": height},
-            **context_options(wanted.surroundings),
+        options = {"base_url": wanted.base_url, "viewport": {"width": width, "height": height}}
+        causes, settle = scripts()
+        settling = stillness(wanted.surroundings) + settle
+        page = await self._route.open(
+            self._chromium, causes + script(wanted.surroundings), options | context_options(wanted.surroundings)
         )
-        causes, settling = scripts()
-        await context.add_init_script(causes + script(wanted.surroundings))
-        page: Page = await context.new_page()
         size = screen(wanted.viewport, wanted.surroundings)
-        tab = await Tab.attach(page, self._wire, settling, size)
+        tab = await Tab.attach(page, self._wire, self._route, settling, size)
         folder = orphans.room(self._folder)
         await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
-        return Prepared(context, tab, self._wire, settling, size, folder, self._pasting)
+        return Prepared(page.context, tab, self._wire, self._route, settling, size, folder, self._pasting)
 
 
 def _downloads_to(folder: Path, context: str) -> dict[str, Any]:
@@ -203,24 +211,31 @@ def _downloads_to(folder: Path, context: str) -> dict[str, Any]:
     }
 
 
-async def _start(playwright: Playwright, path: Path, folder: Path) -> Chromium:
+def _way(capture: str) -> Way:
+    name = os.environ.get("UIGYM_CAPTURE", "screenshot") if capture == "auto" else capture
+    if name not in WAYS:
+        raise ConfigError(f'no way to take pictures is called "{name}". {did_you_mean(name, WAYS)}')
+    return WAYS[name]
+
+
+async def _start(playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...]) -> Chromium:
     sandbox = os.geteuid() != 0  # Chromium refuses to run as root with its sandbox
     try:
-        return await _launch(playwright, path, folder, sandbox)
+        return await _launch(playwright, path, folder, flags, sandbox)
     except Error as exc:
         if not (sandbox and _SANDBOX.search(exc.message)):
             raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
     log.warning("this system lets no user start Chromium's sandbox: starting without it, so open only pages you trust")
     try:
-        return await _launch(playwright, path, folder, sandbox=False)
+        return await _launch(playwright, path, folder, flags, sandbox=False)
     except Error as exc:
         raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
 
 
-async def _launch(playwright: Playwright, path: Path, folder: Path, sandbox: bool) -> Chromium:
+async def _launch(playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...], sandbox: bool) -> Chromium:
     return await playwright.chromium.launch(
         executable_path=path,
-        args=[*FLAGS, "--remote-debugging-port=0", orphans.mark()],
+        args=[*FLAGS, *flags, "--remote-debugging-port=0", orphans.mark()],
         artifacts_dir=folder / "artifacts",
         chromium_sandbox=sandbox,
         ignore_default_args=["--disable-dev-shm-usage"] if _has_shared_memory() else None,

@@ -39,9 +39,10 @@ class Overlay:
         """An empty overlay, in the browser of a session's context."""
         chromium = prepared.context.browser
         assert chromium is not None
-        context = await chromium.new_context(viewport=prepared.tab.page.viewport_size, **context_options(surroundings))
-        tab = await Tab.attach(await context.new_page(), prepared.wire, "", prepared.screen)
-        overlay = cls(context, tab)
+        options = {"viewport": prepared.tab.page.viewport_size, **context_options(surroundings)}
+        page = await prepared.route.open(chromium, "", options)
+        tab = await Tab.attach(page, prepared.wire, prepared.route, "", prepared.screen)
+        overlay = cls(page.context, tab)
         await tab.channel.send("Emulation.setDefaultBackgroundColorOverride", _CLEAR)
         await overlay._run(f"{script(surroundings)}\n{_source()}\n0")
         return overlay
@@ -64,7 +65,7 @@ class Overlay:
 
     async def over(self, png: bytes) -> bytes:
         """A picture of the product's page with the picker on it."""
-        return _laid(png, await self.tab.capture())
+        return _laid(png, await self.tab.camera.picture())
 
     async def close(self) -> None:
         """End the context."""

@@ -91,7 +91,8 @@ class Pickers:
             await hand.perform(action, tab)
             return
         assert self._overlay is not None
-        await hand.perform(action, self._overlay.tab)
+        async with self._overlay.tab.camera.watched():
+            await hand.perform(action, self._overlay.tab)
         self._pressed = isinstance(action, MouseDown) or (self._pressed and isinstance(action, Move))
         opened.state = await self._overlay.state()
         if opened.state["done"]:

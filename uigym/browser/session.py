@@ -271,7 +271,8 @@ class Session:
     async def _act(self, action: Action) -> Frame:
         began, tab = time.perf_counter(), self._shown
         try:
-            await self._perform(action, tab)
+            async with tab.camera.watched():
+                await self._perform(action, tab)
         except (Error, WireError):
             if not await self._tabs.outlives(tab):  # else the act has closed its own tab
                 raise
@@ -319,13 +320,14 @@ class Session:
         """Settle and capture, first the page that is shown and then one that it opened."""
         acted, tab = time.perf_counter(), self._shown
         try:
-            settled = await tab.settler.settle(LIMIT_S, frames)
+            async with tab.camera.watched():
+                settled = await tab.settler.settle(LIMIT_S, frames)
             await self._beside.rest()
             if self._tabs.arriving:
                 settled = await self._tabs.arrive() and settled
             await self._pickers.follow(self._shown)
             calm = time.perf_counter()
-            self._png = await self._pickers.over(await self._shown.capture())
+            self._png = await self._pickers.over(await self._shown.camera.picture())
         except (Error, WireError):
             if not await self._tabs.outlives(tab):
                 raise

@@ -78,6 +78,7 @@
     for (const word in words) addEventListener(SECRET + word, words[word]);
   };
   steady();
+  const still = globalThis.still ?? (() => {}); // still.js, where the clock stands still
 
   // Resolves to CALM if nothing was going on, to CALMED once everything is over, to LEFT if some of it seems to have
   // no end, and to WORKING if it takes longer than `ms`. `fresh` is false where the same step has asked before.
@@ -94,8 +95,10 @@
         await frame();
       } else if (working()) await pause(20);
       else if (loading()) await pause(10);
-      else if (calm) return endless ? ((endless = false), LEFT) : result;
-      else {
+      else if (calm) {
+        still();
+        return endless ? ((endless = false), LEFT) : result;
+      } else {
         calm = true;
         await turn();
         continue;
@@ -104,6 +107,7 @@
       result = CALMED;
     }
     say("forget");
+    still();
     return WORKING;
   };
 })();

@@ -1,40 +1,41 @@
-"""One page of a session: its channel to Chromium, its settling, its pictures."""
+"""One page of a session: its channel to Chromium, its settling, its camera."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
 from typing import Any, TypeAlias
 
 from playwright.async_api import Page
 
+from uigym.browser.capture import Camera, Route
 from uigym.browser.settle import Settler
-from uigym.browser.wire import Channel, Wire, WireError
+from uigym.browser.wire import Channel, Wire
 
 Command: TypeAlias = tuple[str, dict[str, Any]]
 """One of CDP's methods with its parameters."""
-_PICTURE = {"format": "png", "optimizeForSpeed": True}
 
 
 class Tab:
     """A page with what the hot path needs. Made by `attach`."""
 
-    def __init__(self, page: Page, channel: Channel, settler: Settler, target: dict[str, Any]):
+    def __init__(self, page: Page, channel: Channel, settler: Settler, camera: Camera, target: dict[str, Any]):
         self.page = page
         self.channel = channel
         self.settler = settler
+        self.camera = camera
         self.target: str = target["targetId"]
         """Chromium's id of the window."""
         self.context: str = target["browserContextId"]
         """Chromium's id of the context."""
 
     @classmethod
-    async def attach(cls, page: Page, wire: Wire, settling: str, screen: dict[str, Any]) -> Tab:
+    async def attach(cls, page: Page, wire: Wire, route: Route, settling: str, screen: dict[str, Any]) -> Tab:
         """Take over a page.
 
         Args:
             page: As Playwright made or reported it.
             wire: To its browser.
+            route: By which its pictures come.
             settling: settle.js with the secret of the page's causes.js.
             screen: Of the session, as `determinism.screen` says it.
         """
@@ -47,18 +48,10 @@ class Tab:
         await asyncio.gather(settler.start(settling), channel.send("Emulation.setDeviceMetricsOverride", screen))
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
-        return cls(page, channel, settler, target)
+        camera = await route.camera(channel, target["targetId"])
+        page.once("close", lambda _: camera.close())
+        return cls(page, channel, settler, camera, target)
 
     async def send(self, commands: list[Command]) -> None:
         """All at once: they arrive in order, and the last answer comes after all have been handled."""
         await asyncio.gather(*[self.channel.send(method, parameters) for method, parameters in commands])
-
-    async def capture(self) -> bytes:
-        """The viewport as a PNG, drawn after everything that has happened so far."""
-        try:
-            reply = await self.channel.send("Page.captureScreenshot", _PICTURE)
-        except WireError as exc:
-            if "Unable to capture" not in str(exc):
-                raise
-            reply = await self.channel.send("Page.captureScreenshot", _PICTURE)  # rare, under load; the second works
-        return base64.b64decode(reply["data"])

@@ -10,6 +10,7 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
+from uigym.browser.capture import Route
 from uigym.browser.tab import Tab
 from uigym.browser.wire import Wire, WireError
 from uigym.types import Event
@@ -27,6 +28,7 @@ class Prepared:
     context: BrowserContext
     tab: Tab
     wire: Wire
+    route: Route
     settling: str
     """Source of settle.js for further pages of this context."""
     screen: dict[str, Any]
@@ -104,7 +106,8 @@ class Tabs:
         self._coming.clear()
         if self._behind and self.open:
             await self.show(self.shown)
-        settled = await self.shown.settler.settle()
+        async with self.shown.camera.watched():
+            settled = await self.shown.settler.settle()
         new, self._new = self._new, []
         for tab in new:
             self._report(Event("tab", await self.title(tab), "opened"))
@@ -184,7 +187,7 @@ class Tabs:
     async def _adopt(self, page: Page) -> None:
         try:
             prepared = self._prepared
-            tab = await Tab.attach(page, prepared.wire, prepared.settling, prepared.screen)
+            tab = await Tab.attach(page, prepared.wire, prepared.route, prepared.settling, prepared.screen)
             self._watch(tab)
             if page.viewport_size != self._size:  # a script may ask for any; a person would enlarge the window
                 await page.set_viewport_size(self._size)

@@ -1,0 +1,173 @@
+"""Drawing under our control: Chromium draws a frame only when it is told to, and hands it over at once.
+
+A picture then does not wait for the next tick of a 60 Hz screen, nor for a second copy of the frame. In return:
+
+* Chromium ends if two of a browser's pages draw at once, so they take turns, in which each frame waits for its page.
+  A page that does not finish its frame (an endless loop, or a dialog opened from within an animation frame) keeps all
+  pages of that browser from drawing; it is closed after `FRAME_LIMIT_S`.
+* Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
+  second while somebody waits for the page, `RESTING_S` apart while nobody does.
+* Chromium's own lists and pickers are windows of their own that never finish a frame.
+* Pictures have one pixel per CSS px, whatever the surroundings' scale: another scale is refused.
+* It takes the headless shell; a full Chromium has no such control.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Page
+
+from uigym.browser.capture import PNG, Sender, twice
+from uigym.browser.wire import Channel, Wire, WireError, WireGone
+from uigym.errors import BrowserError, ConfigError
+
+log = logging.getLogger(__name__)
+FRAME_LIMIT_S = 5.0
+"""How long one page may keep the others from drawing."""
+CLOSING_S = 2.0
+FRAME_S = 1 / 60
+SOON_S = 0.004
+"""Most of what is awaited comes at once; only then is a frame drawn for it."""
+RESTING_S = 0.1
+
+
+HUNG = f"the page hung: it did not finish a frame within {FRAME_LIMIT_S:g} s, and was closed"
+FLAGS = (
+    "--enable-begin-frame-control",
+    "--run-all-compositor-stages-before-draw",
+    "--disable-new-content-rendering-timeout",
+    "--disable-threaded-animation",
+    "--disable-image-animation-resync",
+)
+
+
+class Frames:
+    """Pictures by `HeadlessExperimental.beginFrame`, in a Chromium that was started with `FLAGS`."""
+
+    def __init__(self, wire: Wire):
+        self._wire = wire
+        self.hung: set[str] = set()
+        """Pages that were closed because they kept the others from drawing."""
+        self._opening = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        self._clock_ms = 0.0
+
+    async def open(self, chromium: Chromium, script: str, options: Mapping[str, Any]) -> Page:
+        if (scale := options.get("device_scale_factor", 1)) != 1:
+            raise ConfigError(f'capture by "frames" draws one pixel per CSS px, not {scale:g}: take "screenshot"')
+        async with self._opening:  # Playwright does not tell a context's id: it is the one that was not there before
+            before = await self._contexts()
+            context = await chromium.new_context(**options)
+            (own,) = await self._contexts() - before
+        await context.add_init_script(script)
+        wanted = {"url": "about:blank", "browserContextId": own, "enableBeginFrameControl": True}
+        async with context.expect_page() as opened:
+            await self._wire.post("", "Target.createTarget", wanted)
+        return await opened.value
+
+    async def camera(self, channel: Channel, target: str) -> FrameCamera:
+        return FrameCamera(self, channel, target)
+
+    async def draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw one frame of a page, when it is its turn; who is cancelled leaves the frame to end by itself."""
+        drawing = asyncio.ensure_future(self._draw(channel, target, parameters))
+        drawing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(drawing)
+
+    async def _draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        async with self._turn:
+            self._clock_ms = max(self._clock_ms + 0.001, time.monotonic() * 1000)  # Chromium's clock, too
+            when = {"frameTimeTicks": self._clock_ms, "interval": FRAME_S * 1000}
+            reply = asyncio.ensure_future(channel.send("HeadlessExperimental.beginFrame", {**when, **parameters}))
+            await asyncio.wait([reply], timeout=FRAME_LIMIT_S)
+            if not reply.done():
+                await self._end(target, reply)
+            return await reply
+
+    async def _end(self, target: str, reply: asyncio.Future[dict[str, Any]]) -> None:
+        """Close the page that keeps the others from drawing."""
+        self.hung.add(target)
+        await self._wire.post("", "Target.closeTarget", {"targetId": target})
+        await asyncio.wait([reply], timeout=CLOSING_S)
+        if reply.done() and reply.exception():
+            raise BrowserError(HUNG)
+
+    async def _contexts(self) -> set[str]:
+        return set((await self._wire.post("", "Target.getBrowserContexts"))["browserContextIds"])
+
+
+class FrameCamera:
+    """Keeps one page going by frames, and takes pictures in between."""
+
+    def __init__(self, frames: Frames, channel: Channel, target: str):
+        self._frames, self._channel, self._target = frames, channel, target
+        self._watchers = 0
+        self._wanted = asyncio.Event()
+        self._is_new = False  # a document of which nothing was drawn yet: input would miss it
+        channel.on("Page.frameNavigated", self._arrived)
+        self._beating = asyncio.create_task(self._beat())
+
+    async def picture(self) -> bytes:
+        return await twice(self._take)
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        self._watchers += 1
+        self._wanted.set()
+        try:
+            if self._is_new:
+                await self._draw()
+            yield
+        except WireGone as exc:
+            if self._target in self._frames.hung:
+                raise BrowserError(HUNG) from exc
+            raise
+        finally:
+            self._watchers -= 1
+            if not self._watchers:
+                self._wanted.clear()
+
+    def close(self) -> None:
+        self._beating.cancel()
+
+    async def _take(self) -> bytes:
+        reply = await self._draw(screenshot=PNG)
+        if "screenshotData" not in reply:
+            raise WireError("a frame came without its picture")
+        return base64.b64decode(reply["screenshotData"])
+
+    async def _draw(self, **parameters: Any) -> dict[str, Any]:
+        self._is_new = False
+        return await self._frames.draw(self._channel, self._target, parameters)
+
+    def _arrived(self, event: dict[str, Any]) -> None:
+        self._is_new = True
+
+    async def _beat(self) -> None:
+        try:
+            while True:
+                if await self._due():
+                    await self._channel.send("Runtime.evaluate", {"expression": "0"})  # a page that hangs gets no frame
+                    await self._draw()
+        except (WireError, BrowserError) as exc:
+            log.debug("no more frames: %s", exc)
+
+    async def _due(self) -> bool:
+        """Whether the next frame is due; returns when that may have changed."""
+        if self._watchers:
+            await asyncio.sleep(FRAME_S)
+            return bool(self._watchers)
+        try:
+            await asyncio.wait_for(self._wanted.wait(), RESTING_S)
+        except TimeoutError:
+            return True
+        await asyncio.sleep(SOON_S)
+        return bool(self._watchers)
