@@ -231,9 +231,7 @@ async def _start(playwright: Playwright, path: Path, folder: Path, flags: tuple[
         raise BrowserError(f"Chromium ({path}) did not start: {_reason(exc.message)}") from exc
 
 
-async def _launch(
-    playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...], sandbox: bool
-) -> Chromium:
+async def _launch(playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...], sandbox: bool) -> Chromium:
     return await playwright.chromium.launch(
         executable_path=path,
         args=[*FLAGS, *flags, "--remote-debugging-port=0", orphans.mark()],

@@ -35,7 +35,7 @@ class Tab:
         await settler.start(settling)
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
-        camera = await route.camera(channel, target["targetId"])
+        camera = route.camera(page, channel, target)
         page.once("close", lambda _: camera.close())
         return cls(page, channel, settler, camera, target)
 
