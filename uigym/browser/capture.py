@@ -51,12 +51,12 @@ class Route(Protocol):
 
         Args:
             chromium: Started with the flags of this route.
-            script: For every document of the context, before its own.
+            script: For every document of the context, before its own; empty for none.
             options: Of Playwright's context.
         """
 
-    async def camera(self, channel: Channel, target: str) -> Camera:
-        """For a page of this browser, whoever opened it."""
+    def camera(self, page: Page, channel: Channel, target: Mapping[str, Any]) -> Camera:
+        """For a page of this browser, whoever opened it; `target` is what Chromium says of it."""
 
 
 class Screenshot:
@@ -84,10 +84,11 @@ class Screenshots:
 
     async def open(self, chromium: Chromium, script: str, options: Mapping[str, Any]) -> Page:
         context = await chromium.new_context(**options)
-        await context.add_init_script(script)
+        if script:
+            await context.add_init_script(script)
         return await context.new_page()
 
-    async def camera(self, channel: Channel, target: str) -> Screenshot:
+    def camera(self, page: Page, channel: Channel, target: Mapping[str, Any]) -> Screenshot:
         return Screenshot(channel)
 
 

@@ -8,7 +8,7 @@ A picture then does not wait for the next tick of a 60 Hz screen, nor for a seco
 * Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
   second while somebody waits for the page, `RESTING_S` apart while nobody does.
 * Chromium's own lists and pickers are windows of their own that never finish a frame.
-* Pictures have one pixel per CSS px, whatever the surroundings' scale: another scale is refused.
+* Pictures have one pixel per CSS px, and input would miss at another scale: that is refused.
 * It takes the headless shell; a full Chromium has no such control.
 """
 
@@ -34,6 +34,8 @@ FRAME_LIMIT_S = 5.0
 """How long one page may keep the others from drawing."""
 CLOSING_S = 2.0
 FRAME_S = 1 / 60
+PATIENCE_S = 1.0
+"""How long a new window may take to come to its size."""
 SOON_S = 0.004
 """Most of what is awaited comes at once; only then is a frame drawn for it."""
 RESTING_S = 0.1
@@ -67,14 +69,16 @@ class Frames:
             before = await self._contexts()
             context = await chromium.new_context(**options)
             (own,) = await self._contexts() - before
-        await context.add_init_script(script)
+        if script:
+            await context.add_init_script(script)
         wanted = {"url": "about:blank", "browserContextId": own, "enableBeginFrameControl": True}
-        async with context.expect_page() as opened:
-            await self._wire.post("", "Target.createTarget", wanted)
-        return await opened.value
+        opened: asyncio.Future[Page] = asyncio.get_running_loop().create_future()
+        context.once("page", lambda page: opened.set_result(page))  # Playwright takes no built-in method
+        await self._wire.post("", "Target.createTarget", wanted)
+        return await opened
 
-    async def camera(self, channel: Channel, target: str) -> FrameCamera:
-        return FrameCamera(self, channel, target)
+    def camera(self, page: Page, channel: Channel, target: Mapping[str, Any]) -> FrameCamera:
+        return FrameCamera(self, page, channel, target["targetId"])
 
     async def draw(self, channel: Sender, target: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Draw one frame of a page, when it is its turn; who is cancelled leaves the frame to end by itself."""
@@ -100,15 +104,27 @@ class Frames:
         if reply.done() and reply.exception():
             raise BrowserError(HUNG)
 
+    async def fit(self, target: str, size: tuple[int, int]) -> None:
+        """Make a page's window as large as its viewport: Chromium draws no more, and no less at full screen."""
+        window = (await self._wire.post("", "Browser.getWindowForTarget", {"targetId": target}))["windowId"]
+        for wider in (1, 0):  # it takes no notice of a size that it believes to have
+            bounds = {"width": size[0] + wider, "height": size[1]}
+            await self._wire.post("", "Browser.setWindowBounds", {"windowId": window, "bounds": bounds})
+
     async def _contexts(self) -> set[str]:
         return set((await self._wire.post("", "Target.getBrowserContexts"))["browserContextIds"])
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    """Width and height, px; zeros if there is no picture."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 class FrameCamera:
     """Keeps one page going by frames, and takes pictures in between."""
 
-    def __init__(self, frames: Frames, channel: Channel, target: str):
-        self._frames, self._channel, self._target = frames, channel, target
+    def __init__(self, frames: Frames, page: Page, channel: Channel, target: str):
+        self._frames, self._page, self._channel, self._target = frames, page, channel, target
         self._watchers = 0
         self._wanted = asyncio.Event()
         self._is_new = False  # a document of which nothing was drawn yet: input would miss it
@@ -139,10 +155,18 @@ class FrameCamera:
         self._beating.cancel()
 
     async def _take(self) -> bytes:
-        reply = await self._draw(screenshot=PNG)
-        if "screenshotData" not in reply:
-            raise WireError("a frame came without its picture")
-        return base64.b64decode(reply["screenshotData"])
+        size: Any = self._page.viewport_size
+        wanted = size["width"], size["height"]
+        end = time.monotonic() + PATIENCE_S
+        while size_of(png := await self._shot()) != wanted:
+            if time.monotonic() > end:
+                raise WireError(f"frames of {size_of(png)} px came, in place of {wanted}")
+            await self._frames.fit(self._target, wanted)
+            await asyncio.sleep(FRAME_S)
+        return png
+
+    async def _shot(self) -> bytes:
+        return base64.b64decode((await self._draw(screenshot=PNG)).get("screenshotData", ""))
 
     async def _draw(self, **parameters: Any) -> dict[str, Any]:
         self._is_new = False

@@ -48,7 +48,7 @@ class Tab:
         await asyncio.gather(settler.start(settling), channel.send("Emulation.setDeviceMetricsOverride", screen))
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
-        camera = await route.camera(channel, target["targetId"])
+        camera = route.camera(page, channel, target)
         page.once("close", lambda _: camera.close())
         return cls(page, channel, settler, camera, target)
 
