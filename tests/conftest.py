@@ -66,7 +66,7 @@ class PageServer:
         self.url = ""
         self.requests: list[str] = []
         """Paths in the order of arrival."""
-        self.events: dict[str, asyncio.Queue[str]] = {}
+        self.events: dict[str, list[asyncio.Queue[str]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -144,7 +144,8 @@ class PageServer:
             if url.path == "/stream/0":
                 await asyncio.sleep(60)
             return
-        queue = self.events.setdefault(url.query, asyncio.Queue())
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        self.events.setdefault(url.query, []).append(queue)
         while True:
             writer.write(f"{'event: named' if url.query == 'named' else ''}\ndata: {await queue.get()}\n\n".encode())
             await writer.drain()
@@ -152,8 +153,8 @@ class PageServer:
     async def _answer(self, path: str, query: str = "") -> tuple[int, str, bytes, str]:
         kind, _, rest = path.strip("/").partition("/")
         if kind == "push":
-            queue = self.events.setdefault(query, asyncio.Queue())
-            asyncio.get_running_loop().call_later(int(rest) / 1000, queue.put_nowait, "pushed")
+            for queue in self.events.get(query, ()):
+                asyncio.get_running_loop().call_later(int(rest) / 1000, queue.put_nowait, "pushed")
         if kind == "chain":
             return CHAIN[rest]
         if kind in LATE:

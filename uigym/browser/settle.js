@@ -26,6 +26,11 @@
       wake = go;
       setTimeout(go, ms);
     });
+  // The browser may hold idle callbacks back until it has drawn.
+  let pauses = 0;
+  const stir = () => {
+    if (++pauses % 5 === 0) requestAnimationFrame(() => {});
+  };
   const turn = () =>
     new Promise((go) => {
       const { port1, port2 } = new MessageChannel();
@@ -93,8 +98,10 @@
       if (finishes < FINISHES && finish()) {
         finishes++;
         await frame();
-      } else if (working()) await pause(20);
-      else if (loading()) await pause(10);
+      } else if (working()) {
+        stir();
+        await pause(20);
+      } else if (loading()) await pause(10);
       else if (calm) {
         still();
         return endless ? ((endless = false), LEFT) : result;

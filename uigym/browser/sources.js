@@ -327,7 +327,7 @@
       if (queue) {
         const next = descend("port");
         queue[queue.last++] = next ? { next, done: hold(MESSAGE_MS) } : null;
-      } else if (alive()) say(records.get(self) || correspond(self, 2 * REPLY_MS));
+      } else if (alive()) say(records.get(self) || correspond(self, MESSAGE_MS));
       return apply(native, self, args);
     },
   });
@@ -340,7 +340,7 @@
       },
     });
   companion("SharedWorker", (worker) => worker.port, PATIENCE_MS);
-  companion("BroadcastChannel", (channel) => channel, 2 * MESSAGE_MS);
+  companion("BroadcastChannel", (channel) => channel, MESSAGE_MS);
   replace(proto("BroadcastChannel"), "postMessage", speak);
   const container = scope.navigator && navigator.serviceWorker;
   const answers = container && correspond(container, PATIENCE_MS);
