@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 _BUFFER_BYTES = 1 << 26  # a picture is one message
 _TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
+_MASK = b"\0\0\0\0"
 _GONE = "Target.detachedFromTarget"
 Listener: TypeAlias = Callable[[dict[str, Any]], object]
 """Gets an event's parameters."""
@@ -38,6 +39,7 @@ class Wire:
         self._reader, self._writer = reader, writer
         self._loop = asyncio.get_running_loop()
         self._last = 0
+        self._unsent: list[bytes] = []
         self._waiting: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
         self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
         self._heard = {_GONE.encode()}  # events that somebody listens to, or has
@@ -105,7 +107,10 @@ class Wire:
             return  # the browser was faster
 
     def _write(self, kind: int, data: bytes) -> None:
-        """One unfragmented frame. A client must mask; a mask of zeros saves the work."""
+        """One unfragmented frame. A client must mask; a mask of zeros saves the work.
+
+        What is posted in one go is sent in one go: each call of the system costs more than making the message.
+        """
         size = len(data)
         if size < 126:
             head = struct.pack(">BB", 0x80 | kind, 0x80 | size)
@@ -113,7 +118,13 @@ class Wire:
             head = struct.pack(">BBH", 0x80 | kind, 0x80 | 126, size)
         else:
             head = struct.pack(">BBQ", 0x80 | kind, 0x80 | 127, size)
-        self._writer.write(head + b"\0\0\0\0" + data)
+        if not self._unsent:
+            self._loop.call_soon(self._send)
+        self._unsent += head, _MASK, data
+
+    def _send(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        self._writer.write(b"".join(unsent))
 
     async def _read(self) -> None:
         try:
