@@ -81,9 +81,10 @@ def main() -> None:
     """Answer until stdin ends."""
     replies, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no reply
     worker = Worker(json.loads(sys.argv[1]))
+    acts: dict[str, Callable[..., dict[str, Any]]] = {"open": worker.open, "click": worker.click}
     for line in sys.stdin:
         message = json.loads(line)
-        act: Callable[..., dict[str, Any]] = {"open": worker.open, "click": worker.click}[message.pop("do")]
+        act = acts[message.pop("do")]
         try:
             reply = act(**message)
         except Exception as error:

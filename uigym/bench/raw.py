@@ -37,6 +37,7 @@ class RawChromium:
         self._slots: list[tuple[str, str]] = [("", "")] * slots  # (context, session)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._loaded: dict[str, asyncio.Future[None]] = {}
+        self._shown: set[str] = set()  # sessions whose page has begun to come
         self._last = 0
         self.pid = 0
         """Of Chromium's main process."""
@@ -74,14 +75,17 @@ class RawChromium:
         attaching = self._send("Target.attachToTarget", {"targetId": target["targetId"], "flatten": True})
         session = (await attaching)["sessionId"]
         self._slots[slot] = context, session
-        self._send("Page.enable", session=session)
+        await self._send("Page.enable", session=session)
         scale = {"deviceScaleFactor": 1, "mobile": False}
         self._send("Emulation.setDeviceMetricsOverride", {**size, **scale}, session)
         loaded = self._loaded[session] = asyncio.get_running_loop().create_future()
         self._send("Page.navigate", {"url": url}, session)
         await loaded
         await self._send("Page.disable", session=session)
-        return await self._capture(session)
+        try:
+            return await self._capture(session)
+        except BrowserError:  # a page that has just come sometimes cannot be captured yet
+            return await self._capture(session)
 
     async def click(self, slot: int, x: float, y: float) -> bytes:
         """A click and a picture, sent in one go."""
@@ -145,10 +149,16 @@ class RawChromium:
                 if not future.done():
                     future.set_exception(BrowserError("Chromium closed the pipe"))
 
+    def _note(self, session: str, event: str) -> None:
+        """A document has come: the first one after `open` is the page, since the empty one before it was there already."""
+        if event == "Page.frameNavigated":
+            self._shown.add(session)
+        elif event == "Page.loadEventFired" and session in self._shown and session in self._loaded:
+            self._loaded.pop(session).set_result(None)
+
     def _receive(self, message: dict[str, Any]) -> None:
         if "id" not in message:
-            if message["method"] == "Page.loadEventFired":
-                self._loaded.pop(message["sessionId"]).set_result(None)
+            self._note(message.get("sessionId", ""), message["method"])
             return
         future = self._waiting.pop(message["id"])
         if "error" in message:

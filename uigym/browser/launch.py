@@ -49,7 +49,8 @@ FLAGS = (
     "--metrics-recording-only",
     # One process fewer each for drawing and for the network: a step crosses processes a dozen times.
     "--in-process-gpu",
-    "--enable-features=NetworkServiceInProcess2",
+    # A picture from a surface of its own waits for two frames and not for three. Of this switch the last one counts.
+    "--enable-features=NetworkServiceInProcess2,CDPScreenshotNewSurface",
 )
 SHARED_MEMORY_BYTES = 1 << 30
 """With as much free in /dev/shm, pictures pass through memory and not through files, which costs a tenth less."""
