@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
+from uigym.bench.machine import circumstances, load
 from uigym.bench.pages import PageServer
 from uigym.bench.processes import group, parent, pss_mb
 from uigym.bench.sides import CLICK, Size
@@ -28,17 +30,14 @@ async def measure_slots(url: str, viewport: Size, slots: int = 5) -> dict[str, A
     Returns:
         JSON values: `mb`, the browser's memory with 1, 2 ... sessions, and `per_further_slot`.
     """
-    browser = await Browser.launch()
     found = []
-    try:
+    async with _launched() as browser:
         for _ in range(slots):
             session = await browser.session(base_url=url, viewport=viewport)
             await session.open(url)
             await session.step(CLICK)
             await asyncio.sleep(_REST_S)
             found.append(pss_mb(group(browser.pid)))
-    finally:
-        await browser.close()
     per_slot = (found[-1] - found[0]) / (slots - 1)
     return {"mb": [round(mb, 1) for mb in found], "per_further_slot": round(per_slot, 1)}
 
@@ -104,14 +103,26 @@ async def bench_memory(
     """
     if episodes < 4 or navigations < 4:
         raise ConfigError(f"memory needs at least 4 episodes and navigations, not {episodes} and {navigations}")
-    total = episodes + navigations
-    first = await _episodes(harness, episodes, lambda done: progress(done / total))
-    second = await _navigations(navigations, lambda done: progress((episodes + done) / total))
-    return {"harness": harness.name, "episodes": first, "navigations": second}
+    total, load_before = episodes + navigations, load()
+    async with _launched() as browser:
+        chromium = browser.version
+        first = await _episodes(browser, harness, episodes, lambda done: progress(done / total))
+    async with _launched() as browser:
+        second = await _navigations(browser, navigations, lambda done: progress((episodes + done) / total))
+    found = {"harness": harness.name, "episodes": first, "navigations": second}
+    return {**found, **circumstances(load_before, chromium)}
 
 
-async def _episodes(harness: Harness, count: int, progress: Callable[[int], None]) -> dict[str, Any]:
+@asynccontextmanager
+async def _launched() -> AsyncIterator[Browser]:
     browser = await Browser.launch()
+    try:
+        yield browser
+    finally:
+        await browser.close()
+
+
+async def _episodes(browser: Browser, harness: Harness, count: int, progress: Callable[[int], None]) -> dict[str, Any]:
     env, watch = Env(harness, browser, limits=Limits(max_steps=100)), Watch(browser, count)
     try:
         for number in range(count):
@@ -121,13 +132,11 @@ async def _episodes(harness: Harness, count: int, progress: Callable[[int], None
             progress(number + 1)
     finally:
         await env.close()
-        await browser.close()
     return watch.summary(per=100)
 
 
-async def _navigations(count: int, progress: Callable[[int], None]) -> dict[str, Any]:
-    server, browser = PageServer(), await Browser.launch()
-    watch = Watch(browser, count)
+async def _navigations(browser: Browser, count: int, progress: Callable[[int], None]) -> dict[str, Any]:
+    server, watch = PageServer(), Watch(browser, count)
     try:
         await server.start()
         session = await browser.session(base_url=server.url, viewport=(320, 240), grants=(Goto,))
@@ -137,6 +146,5 @@ async def _navigations(count: int, progress: Callable[[int], None]) -> dict[str,
             await watch.see(number + 1)
             progress(number + 1)
     finally:
-        await browser.close()
         await server.close()
     return watch.summary(per=1000)

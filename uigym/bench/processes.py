@@ -49,8 +49,9 @@ def _pss_kb(pid: int) -> int:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields from the state on; empty if there is no such process."""
+    """Fields from the state on; empty if there is no such process, or it is dead and not buried."""
     try:
-        return (_PROC / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()
+        fields = (_PROC / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()
     except (OSError, IndexError):
         return []
+    return [] if fields[0] in "ZX" else fields

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from uigym.bench.processes import group
 from uigym.browser import find_chromium, orphans
 from uigym.browser.launch import FLAGS
 from uigym.errors import BrowserError
@@ -39,6 +40,8 @@ class RawChromium:
         self._loaded: dict[str, asyncio.Future[None]] = {}
         self._shown: set[str] = set()  # sessions whose page has begun to come
         self._last = 0
+        self.folder = Path()
+        """Chromium's profile."""
         self.pid = 0
         """Of Chromium's main process."""
 
@@ -48,7 +51,7 @@ class RawChromium:
         Raises:
             BrowserError: It does not answer.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="uigym-raw-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="uigym-raw-"))
         commands, answers = _above(os.pipe()), _above(os.pipe())
         self.pid = self._spawn(commands[0], answers[1])
         for end in (commands[0], answers[1]):
@@ -107,14 +110,18 @@ class RawChromium:
         self._commands.close()
         await asyncio.to_thread(orphans.end_group, self.pid)
         await asyncio.to_thread(os.waitpid, self.pid, 0)
+        for _ in range(300):
+            if not group(self.pid):
+                break
+            await asyncio.sleep(0.01)  # its children write into the profile until they are gone
         self.pid = 0
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
     def _spawn(self, commands: int, answers: int) -> int:
         """Start Chromium, which reads its commands from descriptor 3 and answers on 4."""
         path = str(find_chromium())
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        own = [f"--user-data-dir={self._folder}", "--headless", "--remote-debugging-pipe", orphans.mark()]
+        own = [f"--user-data-dir={self.folder}", "--headless", "--remote-debugging-pipe", orphans.mark()]
         quiet = [(os.POSIX_SPAWN_OPEN, end, os.devnull, os.O_RDWR, 0) for end in (0, 1, 2)]
         pipes = [(os.POSIX_SPAWN_DUP2, commands, 3), (os.POSIX_SPAWN_DUP2, answers, 4)]
         command = [path, *FLAGS, *own, *sandbox, "about:blank"]
