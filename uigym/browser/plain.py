@@ -16,11 +16,17 @@ class PlainPlaywright:
         self._pages: list[Page | None] = [None] * slots
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
+        self.pid = 0
+        """Of Chromium's main process."""
 
     async def start(self) -> None:
         """Launch the browser."""
         self._playwright = await async_playwright().start()
         self._browser = await self._playwright.chromium.launch(executable_path=find_chromium())
+        cdp = await self._browser.new_browser_cdp_session()
+        processes = (await cdp.send("SystemInfo.getProcessInfo"))["processInfo"]
+        self.pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
+        await cdp.detach()
 
     async def open(self, slot: int, url: str) -> bytes:
         """A fresh context for a slot, showing a page; its screenshot."""

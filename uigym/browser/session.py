@@ -150,6 +150,11 @@ class Session:
         self.files = lay_out(files, self._prepared.folder / "files") if files else {}
 
     @property
+    def tab(self) -> Tab:
+        """The page that is shown, with its channel and its settling: for measuring them."""
+        return self._shown
+
+    @property
     def _shown(self) -> Tab:
         return self._tabs.shown
 

@@ -7,16 +7,13 @@ carry an Origin). A step costs a sixth less CPU this way than through Playwright
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import os
-import struct
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-_BUFFER_BYTES = 1 << 26  # a picture is one message
-_TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
+from uigym.browser.websocket import WebSocket
+
 _GONE = "Target.detachedFromTarget"
 Listener: TypeAlias = Callable[[dict[str, Any]], object]
 """Gets an event's parameters."""
@@ -34,14 +31,13 @@ class WireGone(WireError):
 class Wire:
     """One connection to one browser, shared by all its pages. Made by `connect`."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
-        self._reader, self._writer = reader, writer
+    def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._socket: WebSocket | None = None  # None once the connection is closed
         self._last = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
         self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
         self._heard = {_GONE.encode()}  # events that somebody listens to, or has
-        self._reading = self._loop.create_task(self._read())
 
     @classmethod
     async def connect(cls, port: int, path: str) -> Wire:
@@ -50,17 +46,10 @@ class Wire:
         Raises:
             OSError: It does not listen, or does not speak WebSocket.
         """
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_BUFFER_BYTES)
-        key = base64.b64encode(os.urandom(16)).decode()
-        writer.write(
-            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
-        status = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0].decode(errors="replace")
-        if " 101 " not in status:
-            writer.close()
-            raise ConnectionError(f"Chromium refused the connection: {status}")
-        return cls(reader, writer)
+        wire = cls()
+        wire._socket = await WebSocket.connect(port, path, wire._read)
+        wire._socket.ended.add_done_callback(lambda _: wire._end())
+        return wire
 
     async def attach(self, target: str) -> Channel:
         """A channel to one page, by its target id."""
@@ -76,11 +65,11 @@ class Wire:
         if session:
             message["sessionId"] = session
         future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        if self._reading.done():
+        if self._socket is None:
             future.set_exception(WireGone("the browser has closed the connection"))
             return future
         self._waiting[self._last] = session, future
-        self._write(_TEXT, json.dumps(message).encode())
+        self._socket.send(json.dumps(message).encode())
         return future
 
     def tell(self, session: str, method: str, parameters: dict[str, Any] | None = None) -> None:
@@ -96,56 +85,20 @@ class Wire:
 
     async def close(self) -> None:
         """Disconnect. What still waits for an answer fails."""
-        self._reading.cancel()
-        await asyncio.gather(self._reading, return_exceptions=True)
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
-            return  # the browser was faster
+        if self._socket:
+            await self._socket.close()
 
-    def _write(self, kind: int, data: bytes) -> None:
-        """One unfragmented frame. A client must mask; a mask of zeros saves the work."""
-        size = len(data)
-        if size < 126:
-            head = struct.pack(">BB", 0x80 | kind, 0x80 | size)
-        elif size < 65536:
-            head = struct.pack(">BBH", 0x80 | kind, 0x80 | 126, size)
-        else:
-            head = struct.pack(">BBQ", 0x80 | kind, 0x80 | 127, size)
-        self._writer.write(head + b"\0\0\0\0" + data)
+    def _end(self) -> None:
+        self._socket = None
+        self._fail(None)
 
-    async def _read(self) -> None:
-        try:
-            while True:
-                kind, data = await self._frame()
-                if kind == _TEXT and self._is_heard(data):
-                    self._receive(json.loads(data))
-                elif kind == _PING:
-                    self._write(_PONG, data)
-                elif kind == _CLOSE:
-                    return
-        except (asyncio.IncompleteReadError, OSError):
-            return  # the browser ended; those who wait are told below
-        finally:
-            self._fail(None)
+    def _read(self, data: bytearray) -> None:
+        if self._is_heard(data):
+            self._receive(json.loads(data))
 
-    def _is_heard(self, data: bytes) -> bool:
+    def _is_heard(self, data: bytearray) -> bool:
         """False for an event that nobody listens to: most of what Chromium says is not worth parsing."""
-        return not data.startswith(_EVENT) or data[len(_EVENT) : data.index(b'"', len(_EVENT))] in self._heard
-
-    async def _frame(self) -> tuple[int, bytes]:
-        """(kind, data) of the next message, put together from its fragments."""
-        whole, kind, final = b"", 0, False
-        while not final:
-            first, size = await self._reader.readexactly(2)
-            if size == 126:
-                (size,) = struct.unpack(">H", await self._reader.readexactly(2))
-            elif size == 127:
-                (size,) = struct.unpack(">Q", await self._reader.readexactly(8))
-            whole += await self._reader.readexactly(size)
-            kind, final = kind or first & 15, bool(first & 0x80)
-        return kind, whole
+        return not data.startswith(_EVENT) or bytes(data[len(_EVENT) : data.index(b'"', len(_EVENT))]) in self._heard
 
     def _receive(self, message: dict[str, Any]) -> None:
         if "id" not in message:

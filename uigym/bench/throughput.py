@@ -1,22 +1,17 @@
-"""How fast environments are on this machine, beside plain Playwright in the same run."""
+"""Steps per second of a harness's environments, beside plain Playwright in the same run."""
 
 from __future__ import annotations
 
 import asyncio
-import datetime
 import os
-import platform
 import random
-import statistics
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Protocol
 
-from uigym import __version__
+from uigym.bench.machine import circumstances, load
+from uigym.bench.processes import tree
+from uigym.bench.tally import Tally, measured, timed
 from uigym.browser import Browser
 from uigym.browser.plain import PlainPlaywright
 from uigym.env import Env
@@ -39,48 +34,6 @@ class Side(Protocol):
     async def reset(self, slot: int, seed: int) -> None: ...
     async def click(self, slot: int, x: float, y: float) -> None: ...
     async def close(self) -> None: ...
-
-
-@dataclass
-class Tally:
-    """What one side did, a number per act or per round."""
-
-    step_ms: list[float] = field(default_factory=list)
-    reset_ms: list[float] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    """By round, over all slots."""
-    seconds: list[float] = field(default_factory=list)
-    """By round."""
-    own_cpu_ms: float = 0.0
-    """Of this process: product, environment, client."""
-    browser_cpu_ms: float = 0.0
-    """Of Chromium and Playwright's driver."""
-
-    @property
-    def steps_per_s(self) -> float:
-        """Over all slots and rounds."""
-        return sum(self.steps) / sum(self.seconds)
-
-    @property
-    def cpu_ms(self) -> float:
-        """Per step; 0 where the system does not tell."""
-        return (self.own_cpu_ms + self.browser_cpu_ms) / sum(self.steps)
-
-    def summary(self) -> dict[str, Any]:
-        """JSON values."""
-        count = sum(self.steps)
-        return {
-            "steps": count,
-            "steps_per_s": round(self.steps_per_s, 2),
-            "steps_per_s_by_round": [round(n / t, 2) for n, t in zip(self.steps, self.seconds, strict=True)],
-            "step_ms": _quantiles(self.step_ms),
-            "reset_ms": _quantiles(self.reset_ms),
-            "cpu_ms_per_step": {
-                "own": round(self.own_cpu_ms / count, 2),
-                "browser": round(self.browser_cpu_ms / count, 2),
-                "total": round(self.cpu_ms, 2),
-            },
-        }
 
 
 class OurSide:
@@ -173,7 +126,7 @@ async def bench_env(
     count = browsers or -(-slots // SLOTS_PER_BROWSER)
     ours, theirs = OurSide(harness, slots, count), PlainSide(harness, slots)
     tallies = Tally(), Tally()
-    load = os.getloadavg()[0]
+    load_before = load()
     rounds = max(1, round(seconds / (2 * ROUND_S)))
     try:
         await ours.start()
@@ -192,32 +145,24 @@ async def bench_env(
         "browsers": count,
         "rounds": rounds,
     }
-    return {**setting, **_compared(*tallies), **_machine(load, ours.chromium)}
+    return {**setting, **_compared(*tallies), **circumstances(load_before, ours.chromium)}
 
 
 async def _round(side: Side, tally: Tally, harness: Harness, slots: int, number: int) -> None:
     for slot in range(slots):
-        began = time.perf_counter()
-        await side.reset(slot, number * slots + slot)
-        tally.reset_ms.append((time.perf_counter() - began) * 1000)
+        tally.reset_ms.append(await timed(side.reset(slot, number * slots + slot)))
     width, height = harness.viewport
-    end = time.perf_counter() + ROUND_S
-    steps: list[float] = []
 
-    async def drive(slot: int) -> None:
+    async def drive(slot: int, end: float, steps: list[float]) -> None:
         draw = random.Random(f"{number}:{slot}")
-        while (began := time.perf_counter()) < end:
-            await side.click(slot, draw.randrange(width), draw.randrange(height))
-            steps.append((time.perf_counter() - began) * 1000)
+        while time.perf_counter() < end:
+            steps.append(await timed(side.click(slot, draw.randrange(width), draw.randrange(height))))
 
-    before, began = _cpu_ms(), time.perf_counter()
-    await asyncio.gather(*(drive(slot) for slot in range(slots)))
-    tally.seconds.append(time.perf_counter() - began)
-    after = _cpu_ms()
-    tally.steps.append(len(steps))
-    tally.step_ms += steps
-    tally.own_cpu_ms += after[0] - before[0]
-    tally.browser_cpu_ms += after[1] - before[1]
+    async def drive_all(steps: list[float]) -> None:
+        end = time.perf_counter() + ROUND_S
+        await asyncio.gather(*(drive(slot, end, steps) for slot in range(slots)))
+
+    await measured(tally, tree(os.getpid()), drive_all)
 
 
 def _compared(ours: Tally, theirs: Tally) -> dict[str, Any]:
@@ -230,65 +175,4 @@ def _compared(ours: Tally, theirs: Tally) -> dict[str, Any]:
             "steps_per_s_by_round": [round((a / s) / (b / t), 3) for a, s, b, t in rounds],
             "steps_per_cpu_s": round(theirs.cpu_ms / ours.cpu_ms, 3) if ours.cpu_ms else None,
         },
-    }
-
-
-def _quantiles(values: list[float]) -> dict[str, float]:
-    return {
-        "p50": round(statistics.median(values), 2),
-        "p90": round(sorted(values)[int(len(values) * 0.9)], 2),
-    }
-
-
-# --- the machine -------------------------------------------------------------------------------------------
-
-
-def _cpu_ms() -> tuple[float, float]:
-    """CPU time of (this process, its descendants) so far, ms; zeros where /proc does not tell."""
-    if not Path("/proc/self/stat").exists():
-        return 0.0, 0.0
-    tick_ms = 1000 / os.sysconf("SC_CLK_TCK")
-    parents, times = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(fields[1])
-            times[int(entry.name)] = (int(fields[11]) + int(fields[12])) * tick_ms
-    own = os.getpid()
-
-    def descends(pid: int) -> bool:
-        while pid in parents and pid != own:
-            pid = parents[pid]
-        return pid == own
-
-    return times[own], sum(spent for pid, spent in times.items() if pid != own and descends(pid))
-
-
-def _machine(load: float, chromium: str) -> dict[str, Any]:
-    processor = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [
-            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = names[0] if names else processor
-    return {
-        "machine": {
-            "processor": processor,
-            "cores": os.cpu_count(),
-            "system": platform.platform(),
-            "load_before": round(load, 2),
-            "load_after": round(os.getloadavg()[0], 2),
-        },
-        "versions": {
-            "uigym": __version__,
-            "python": platform.python_version(),
-            "playwright": version("playwright"),
-            "chromium": chromium,
-        },
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
