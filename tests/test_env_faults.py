@@ -51,7 +51,7 @@ class FakeSession:
     def __init__(self, script: Script):
         self.script, self.done = script, ""
 
-    async def open(self, path: str) -> Frame:
+    async def open(self, path: str, timeout_s: float) -> Frame:
         return await self.look()
 
     async def step(self, action: Action, timeout_s: float) -> Frame:

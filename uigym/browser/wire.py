@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 _BUFFER_BYTES = 1 << 26  # a picture is one message
 _TEXT, _CLOSE, _PING, _PONG = 1, 8, 9, 10
 _GONE = "Target.detachedFromTarget"
+_UNKNOWN = "Session with given id not found."
+CONNECT_TIMEOUT_S = 10.0
 Listener: TypeAlias = Callable[[dict[str, Any]], object]
 """Gets an event's parameters."""
 _EVENT = b'{"method":"'  # as Chromium writes it
@@ -29,6 +31,10 @@ class WireError(Exception):
 
 class WireGone(WireError):
     """The page or the browser is no longer there to answer."""
+
+
+class PageGone(WireGone):
+    """The page is no longer there; the browser is."""
 
 
 class Wire:
@@ -50,6 +56,11 @@ class Wire:
         Raises:
             OSError: It does not listen, or does not speak WebSocket.
         """
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):  # a TimeoutError is an OSError
+            return await cls._shake_hands(port, path)
+
+    @classmethod
+    async def _shake_hands(cls, port: int, path: str) -> Wire:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_BUFFER_BYTES)
         key = base64.b64encode(os.urandom(16)).decode()
         writer.write(
@@ -61,6 +72,11 @@ class Wire:
             writer.close()
             raise ConnectionError(f"Chromium refused the connection: {status}")
         return cls(reader, writer)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection has ended."""
+        return self._reading.done()
 
     async def attach(self, target: str) -> Channel:
         """A channel to one page, by its target id."""
@@ -76,7 +92,7 @@ class Wire:
         if session:
             message["sessionId"] = session
         future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
-        if self._reading.done():
+        if self.gone:
             future.set_exception(WireGone("the browser has closed the connection"))
             return future
         self._waiting[self._last] = session, future
@@ -98,11 +114,7 @@ class Wire:
         """Disconnect. What still waits for an answer fails."""
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
-            return  # the browser was faster
+        self._writer.transport.abort()  # a browser that has stopped reading would never let a close end
 
     def _write(self, kind: int, data: bytes) -> None:
         """One unfragmented frame. A client must mask; a mask of zeros saves the work."""
@@ -158,7 +170,8 @@ class Wire:
         if future is None or future.done():  # nobody waits any longer
             return
         if "error" in message:
-            future.set_exception(WireError(message["error"]["message"]))
+            said = message["error"]["message"]
+            future.set_exception(PageGone("the page was closed") if said == _UNKNOWN else WireError(said))
         else:
             future.set_result(message["result"])
 
@@ -169,7 +182,9 @@ class Wire:
                 del self._waiting[number]
                 if not future.done():
                     future.set_exception(
-                        WireGone("the page was closed" if session else "the browser has closed the connection")
+                        PageGone("the page was closed")
+                        if session
+                        else WireGone("the browser has closed the connection")
                     )
                     future.exception()  # marked as seen: whoever waited may have left
         for key in [key for key in self._listeners if session in (None, key[0])]:
