@@ -64,6 +64,13 @@ class FakeSession:
         self.script()
         return Frame(self.done.encode(), True)
 
+    def offer(self, files: Any) -> None:
+        self.script()
+
+    async def downloads(self) -> tuple[()]:
+        self.script()
+        return ()
+
     async def close(self) -> None:
         self.script()
 

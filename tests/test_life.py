@@ -211,7 +211,9 @@ class Hand:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def warm() -> AsyncIterator[Pool]:
-    async with Pool(FRAIL, slots=SLOTS, browsers=1, limits=Limits(step_s=3.0, reset_s=5.0), max_failure_rate=1) as pool:
+    async with Pool(
+        FRAIL, slots=SLOTS, browsers=1, limits=Limits(step_s=4.0, reset_s=20.0), max_failure_rate=1
+    ) as pool:
         yield pool
     assert census([]) == (0, 0, 0)
 
@@ -220,7 +222,8 @@ async def warm() -> AsyncIterator[Pool]:
 def pool(warm: Pool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     monkeypatch.setattr(slot, "ANSWER_S", 1.0)
     monkeypatch.setattr(session, "LIMIT_S", 1.0)
-    monkeypatch.setattr(launch, "SOUND_TIMEOUT_S", 3.0)
+    monkeypatch.setattr(launch, "SOUND_TIMEOUT_S", 4.0)
+    monkeypatch.setattr(launch, "PREPARE_TIMEOUT_S", 5.0)
     warm._recent.clear()
     yield warm
 

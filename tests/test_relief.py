@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +215,43 @@ async def test_navigations_within_an_episode_keep_nothing(browser: Browser, page
     first = await wander(4)
     assert await wander(30) == first
     await session.close()
+
+
+async def test_a_browser_that_is_slow_to_launch_is_for_whoever_comes_next(
+    steady: SteadyBrowser, pages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launches, launched = [], Browser.launch
+
+    async def slow(executable: Path | None = None) -> Browser:
+        launches.append(1)
+        await asyncio.sleep(0.3)
+        return await launched(executable)
+
+    monkeypatch.setattr(Browser, "launch", slow)
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(steady.start(), 0.05)
+    await (await opened(steady, pages)).close()
+    assert len(launches) == 1
+
+
+def drivers() -> set[int]:
+    """Playwright's, of this process."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        if orphans.parent(int(entry.name)) == os.getpid():
+            with suppress(OSError):
+                if b"run-driver" in (entry / "cmdline").read_bytes():
+                    found.add(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("patience_s", [0.0, 0.02, 0.2, 0.5])
+async def test_a_launch_that_nobody_waits_for_ends_with_its_owner(patience_s: float) -> None:
+    own, before, drivers_before = SteadyBrowser(), {pid for pid, _ in orphans._marked()}, drivers()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(own.start(), patience_s)
+    await own.close()
+    mine = [pid for pid, command in orphans._marked() if orphans.mark() in command]
+    assert not set(mine) - before
+    assert drivers() == drivers_before

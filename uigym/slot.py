@@ -328,6 +328,7 @@ class SteadyBrowser:
         self.max_memory_mb = max_memory_mb
         self._shift: _Shift | None = None
         self._changing = asyncio.Lock()
+        self._launching: asyncio.Task[Browser] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -374,6 +375,9 @@ class SteadyBrowser:
         if self._shift is not None:
             self._end(self._shift)
             self._shift = None
+        if self._launching is not None:
+            self._launching.cancel()
+            await asyncio.wait([self._launching])
         await asyncio.gather(*self._leaving, return_exceptions=True)
 
     def doubt(self, session: Session | None = None) -> None:
@@ -389,10 +393,17 @@ class SteadyBrowser:
             sound = old is not None and await self._is_sound(old)
             if old is not None and sound and not await self._is_worn(old):
                 return old
-            self._shift = _Shift(await Browser.launch(), time.monotonic())
+            self._shift = _Shift(await self._launch(), time.monotonic())
             if old is not None and not (old.open and sound):
                 self._end(old)
             return self._shift
+
+    async def _launch(self) -> Browser:
+        """A new browser. Who is cancelled meanwhile leaves it to whoever comes next: on a busy machine it takes long."""
+        launching = self._launching = self._launching or asyncio.create_task(Browser.launch())
+        await asyncio.wait([launching])
+        self._launching = None
+        return launching.result()
 
     async def _is_sound(self, shift: _Shift) -> bool:
         if not shift.doubted or not shift.browser.alive:

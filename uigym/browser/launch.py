@@ -118,22 +118,21 @@ class Browser:
             BrowserError: There is no Chromium, or it does not start within a minute.
         """
         path = executable or find_chromium()
-        playwright: Playwright | None = None
         with attribute(BrowserError, f"starting Chromium ({path}) within {LAUNCH_TIMEOUT_S:g} s"):
             for pid in await asyncio.to_thread(orphans.sweep):
                 log.warning("ended Chromium %d, whose owner had died", pid)
             folder = orphans.claim()
+            starting = asyncio.create_task(async_playwright().start())
             try:
                 async with asyncio.timeout(LAUNCH_TIMEOUT_S):
-                    playwright = await async_playwright().start()
+                    playwright = await asyncio.shield(starting)  # half a start could not be undone
                     chromium = await _start(playwright, path, folder)
                     pid, wire = await _connect(chromium, folder)
                     await wire.post("", "Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
                 return cls(playwright, chromium, wire, pid, folder)
             except BaseException:
                 await asyncio.to_thread(orphans.end, folder)
-                if playwright is not None:
-                    await _patiently(playwright.stop())
+                await _patiently(_stop(starting))
                 await asyncio.to_thread(orphans.discard, folder)
                 raise
 
@@ -368,9 +367,13 @@ async def _undo(prepared: Prepared) -> None:
     await asyncio.to_thread(shutil.rmtree, prepared.folder, ignore_errors=True)
 
 
+async def _stop(starting: asyncio.Task[Playwright]) -> None:
+    await (await starting).stop()
+
+
 async def _patiently(closing: Coroutine[Any, Any, None]) -> None:
     """Wait for an end that a dead browser or driver may never report."""
     try:
         await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
-    except (Error, WireError, TimeoutError, OSError) as exc:
+    except Exception as exc:  # whatever a driver that has died raises
         log.debug("while closing: %s", exc)
