@@ -11,7 +11,7 @@ import pytest
 
 from uigym.beside import OpenChooser, OpenDialog
 from uigym.browser import Frame, Session
-from uigym.errors import ActionRefused, BrowserError
+from uigym.errors import ActionRefused, ProductError
 from uigym.types import NOTHING_OPEN, Click, Dialog, Download, Event, Key, SwitchTab, Upload
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -79,7 +79,7 @@ async def test_a_session_with_an_open_dialog_can_be_closed(opened: Opener) -> No
 
 async def test_endless_dialogs_end_in_an_error(opened: Opener) -> None:
     session, _ = await opened("/beside.html")
-    with pytest.raises(BrowserError, match="hung"):
+    with pytest.raises(ProductError, match="hung"):
         await session.step(ENDLESS, timeout_s=1.0)
 
 

@@ -145,7 +145,7 @@ async def test_nothing_is_left_after_close(pages: Any) -> None:
     browser = await Browser.launch()
     session = await browser.session(base_url=pages.url, viewport=(320, 256))
     await session.open("/settle.html?hang")
-    with pytest.raises(BrowserError):
+    with pytest.raises(ProductError):
         await session.step(Click(50, 25), timeout_s=0.5)
     profile = profile_of(browser.pid)
     assert family(browser.pid) and wait_until(profile.is_dir)

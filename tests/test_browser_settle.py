@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from uigym.browser import Frame, Session
-from uigym.errors import BrowserError
+from uigym.errors import ProductError
 from uigym.types import Back, Click, Key, Scroll, Type
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -147,11 +147,11 @@ async def test_a_page_can_neither_see_nor_break_the_tracker(opened: Opener) -> N
 async def test_a_page_that_hangs_is_an_error_and_not_a_wait(opened: Opener, pages: Any) -> None:
     session, _ = await opened("/settle.html?hang")
     began = time.monotonic()
-    with pytest.raises(BrowserError, match=r"hung.*click.*1 s"):
+    with pytest.raises(ProductError, match=r"hung.*click.*1 s"):
         await session.step(GO, timeout_s=1.0)
-    with pytest.raises(BrowserError, match="hung"):
+    with pytest.raises(ProductError, match="hung"):
         await session.step(GO, timeout_s=30.0)
-    with pytest.raises(BrowserError, match="hung"):
+    with pytest.raises(ProductError, match="hung"):
         await session.look()
     await session.close()
     assert time.monotonic() - began < 8

@@ -22,6 +22,7 @@ from uigym.errors import HarnessError, ProductError
 from uigym.harness import Harness
 from uigym.product import Product, scratch, strays
 from uigym.product.command import words
+from uigym.product.output import KEPT_BYTES, Output
 from uigym.types import State
 
 SERVER = """
@@ -254,13 +255,37 @@ def test_sweep_leaves_folders_whose_owner_lives() -> None:
     assert not mine.path.exists()
 
 
-async def test_large_output_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uigym.product.command.MAX_OUTPUT_BYTES", 1000)
-    source = SERVER.replace("child =", "print('x' * 2000, flush=True); child =")
-    async with Product(command(tmp_path, source)) as product:
-        assert (product.scratch / "output.log").stat().st_size > 1000
+async def test_output_without_end_fills_nothing(tmp_path: Path) -> None:
+    talk = "import threading; threading.Thread(target=lambda: [print('x' * 9999) for _ in iter(int, 1)], daemon=True).start()"
+    async with Product(command(tmp_path, SERVER.replace("child =", f"{talk}; child ="))) as product:
+        launched: Any = product._launched
+        await asyncio.sleep(0.2)
         await product.reset(0)
-        assert (product.scratch / "output.log").stat().st_size == 0
+        assert 0 < len(launched._output._kept) <= KEPT_BYTES
+        assert "x" * 500 in launched.output() and len(launched.output().splitlines()) <= 20
+        assert not list(product.scratch.glob("*.log"))
+
+
+async def test_the_last_words_of_a_product_are_told(tmp_path: Path) -> None:
+    last = "print('first'); print('last words'); raise SystemExit(4)"
+    with pytest.raises(ProductError, match=r"(?s)status 4.*last words"):
+        await Product(command(tmp_path, last)).start()
+
+
+async def test_nobody_reads_on_where_a_stray_keeps_the_pipe_open() -> None:
+    output = Output()
+    writer = os.dup(output.writer)
+    output.begin()
+    os.write(writer, b"a line")
+    assert output.tail() == "a line"
+    output.end()
+    for _ in range(300):
+        if output._reader < 0:
+            break
+        await asyncio.sleep(0.01)
+    with pytest.raises(BrokenPipeError):
+        os.write(writer, b"more")
+    os.close(writer)
 
 
 @settings(deadline=None)

@@ -241,11 +241,11 @@ async def test_a_hung_page_ends_the_step_and_not_the_environment(browser: Browse
     own = Env(faulty(fail_count), browser, env.product, limits=Limits(step_s=1.0))
     await own.reset("broken", 0)
     began = time.monotonic()
-    with pytest.raises(BrowserError, match="hung"):
+    with pytest.raises(ProductError, match="hung"):
         await own.step(HANG)
     assert time.monotonic() - began < 8
     assert own.episode is not None and own.episode.failure is not None
-    assert own.episode.failure.cause is Cause.BROWSER
+    assert own.episode.failure.cause is Cause.PRODUCT
     assert own.episode.steps[-1].action == HANG
     await own.reset("broken", 0)
     assert (await own.step(Done())).reward == 1.0

@@ -51,7 +51,7 @@ class FakeSession:
     def __init__(self, script: Script):
         self.script, self.done = script, ""
 
-    async def open(self, path: str) -> Frame:
+    async def open(self, path: str, timeout_s: float) -> Frame:
         return await self.look()
 
     async def step(self, action: Action, timeout_s: float) -> Frame:
@@ -63,6 +63,13 @@ class FakeSession:
     async def look(self) -> Frame:
         self.script()
         return Frame(self.done.encode(), True)
+
+    def offer(self, files: Any) -> None:
+        self.script()
+
+    async def downloads(self) -> tuple[()]:
+        self.script()
+        return ()
 
     async def close(self) -> None:
         self.script()

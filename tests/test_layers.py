@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "loop", "offer", "surroundings", "types"},
+    {"beside", "errors", "hold", "loop", "offer", "surroundings", "types"},
     {"compare", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},

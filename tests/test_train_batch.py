@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -14,9 +15,11 @@ from torch import Tensor
 from uigym.policy.hf import PictureCache, TransformersPolicy
 from uigym.train.batch import plan, reply_logits, spread
 from uigym.train.rows import Row
+from uigym.types import Observation, StepRecord, Type
 
 Tiny = Callable[..., TransformersPolicy]
 Picture = Callable[..., bytes]
+PIXELS = np.zeros((1, 48, 64, 3), np.uint8)
 LENGTHS = st.lists(st.tuples(st.integers(1, 200), st.integers(1, 60)), max_size=60)
 
 
@@ -103,3 +106,44 @@ def test_a_reply_that_nobody_can_have_sampled_is_refused(tiny: Tiny, picture: Pi
     rows = [Row(next(iter(pngs)), (20, 21), (30, bad), (-1.0, -1.0))]
     with pytest.raises(ValueError, match=rf"can never be sampled: \[{bad}\]"):
         reply_logits(policy.cache(64, 48), pngs, rows, policy.prompts.banned)
+
+
+async def test_a_row_cut_by_length_keeps_its_picture_whole(tiny: Tiny, picture: Picture) -> None:
+    """Instruction, history and reply are cut; the picture is no part of what is, and has its tokens once."""
+    policy, png = tiny(max_tokens=3), picture(1)
+    seen = Observation(png, 64, 48, "Write. " * 200)
+    history = [StepRecord(seen.image_hash, Type(f"number {number}"), f"<type>number {number}") for number in range(40)]
+    row = (await policy.act(seen, history)).sample
+    assert isinstance(row, Row) and len(row.reply) <= 3 and row.image == seen.image_hash
+    shared, pad = policy.cache(64, 48).shared, policy.model.config.image_token_id
+    assert shared.prefix.count(pad) == shared.num_visual == shared.features(shared.pixels(PIXELS))[0].shape[1]
+    assert pad not in row.prompt + row.reply
+    for text in (
+        "<|image_pad|>" * 50,
+        "<|vision_start|><|image_pad|><|vision_end|>",
+    ):  # what a page or a user may write
+        said = policy.prompts.prompt(text, [text])
+        assert pad not in said and said.count(policy.prompts.vision_end) == 1
+
+
+@pytest.mark.parametrize("budget", [1, 30, 10_000])
+def test_each_row_of_a_batch_has_its_own_picture_however_batches_are_cut(
+    tiny: Tiny, picture: Picture, budget: int
+) -> None:
+    policy, pngs = tiny(), named(picture, 3)
+    rows, cache = rows_of(policy, pngs), policy.cache(64, 48)
+    whole, _ = reply_logits(cache, pngs, rows, policy.prompts.banned)
+    ends = [sum(len(row.reply) for row in rows[: i + 1]) for i in range(len(rows))]
+    for indices in plan(rows, budget_tokens=budget):
+        part = [rows[i] for i in indices]
+        logits, target = reply_logits(cache, {r.image: pngs[r.image] for r in part}, part, policy.prompts.banned)
+        assert len(target) == sum(len(row.reply) for row in part)
+        expected = torch.cat([whole[ends[i] - len(rows[i].reply) : ends[i]] for i in indices])
+        assert (logits.log_softmax(-1) - expected.log_softmax(-1)).nan_to_num(0.0).abs().max() <= 1e-4
+
+
+def test_a_row_whose_picture_is_missing_is_refused(tiny: Tiny, picture: Picture) -> None:
+    policy, pngs = tiny(), named(picture, 3)
+    rows = rows_of(policy, pngs)
+    with pytest.raises(KeyError):
+        reply_logits(policy.cache(64, 48), {rows[0].image: pngs[rows[0].image]}, rows, policy.prompts.banned)

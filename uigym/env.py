@@ -25,6 +25,7 @@ from uigym.errors import (
 )
 from uigym.harness import Harness, Instance, Split, Task
 from uigym.product import Product
+from uigym.product.calls import finished
 from uigym.slot import DEFAULT_LIMITS, GRACE_S, Sessions, Slot, within
 from uigym.slot import Limits as Limits
 from uigym.types import (
@@ -255,11 +256,11 @@ class Env:
         if broken is not None:
             cause, message = cause_of(broken), f"{broken} (seen as: {message})"
         self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
+        if cause is Cause.BROWSER:
+            await self._slot.doubt_browser()
         self._slot.retire()
         if cause is Cause.PRODUCT:
             await self._slot.replace_product()
-        elif cause is Cause.BROWSER:
-            await self._slot.doubt_browser()
         return self.episode
 
     async def close(self) -> None:
@@ -272,9 +273,10 @@ class Env:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
         draft.before, frame = await self._slot.begin(draft.seed)
-        draft.instance = draft.task.instance(draft.seed, draft.before)
-        self.session.offer(draft.instance.files)
-        draft.params = _plain(draft.instance)
+        drawing = finished(draft.task.instance, draft.seed, draft.before)
+        instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
+        self.session.offer(instance.files)
+        draft.instance, draft.params = instance, _plain(instance)
         draft.started = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation
@@ -349,7 +351,8 @@ class Env:
             downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
             unjudged = draft.episode(stop, answer=answer, url=url, after=after, downloads=downloads)
-            verdict = judge(self.instance.verifier, unjudged)
+            judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
+            verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
         except UIGymError as exc:
             await self.fail(exc)
             raise

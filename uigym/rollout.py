@@ -182,12 +182,14 @@ class Pool:
 
         Raises:
             HarnessError, ValueError: A request names a task or a seed that does not exist.
-            StoreError: The run folder cannot be written.
+            StoreError: The run folder cannot be written, or another process is writing it.
             ProductError, BrowserError, PolicyError, VerifierError, HarnessError: Too many episodes were lost; the
                 kind is the commonest cause.
         """
         if not self._open:
             raise RuntimeError("the pool is not open: use it as `async with Pool(...) as pool`")
+        if store is not None:
+            store.claim()
         run = _Run(self, policy, iter(requests), store)
         workers = {asyncio.create_task(self._serve(run)) for _ in self._envs}
         self._workers |= workers

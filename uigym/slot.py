@@ -12,7 +12,8 @@ from typing import Protocol, TypeVar
 
 import httpx
 
-from uigym.browser import Browser, Frame, Session
+from uigym.browser import Browser, Frame, Session, Standing
+from uigym.browser.orphans import memory_bytes
 from uigym.errors import BrowserError, ProductError, UIGymError, attribute
 from uigym.harness import Harness
 from uigym.product import Product
@@ -25,7 +26,13 @@ GRACE_S = 30.0
 """The browser and the product keep their own deadlines; this much later they are no longer waited for."""
 ANSWER_S = 10.0
 """How long a product that seems to hang may take to answer at the end of an episode."""
-_CLOSE_S = 5.0
+_CLOSE_S = 6.0
+_POLL_S = 0.05
+_YOUNG = 20
+"""A browser that has served fewer sessions is not relieved for its memory."""
+_WEIGH_S = 10.0
+"""How often a browser's memory is looked at."""
+_MIB = 1 << 20
 _RESETS = 3
 """How often a reset is done over because something wrote into the product meanwhile."""
 
@@ -40,6 +47,8 @@ class Limits:
     """Each part of a reset: the product's data, the browser session, the first page."""
     episode_s: float = 600.0
     """All steps of an episode together, without the policy's own thinking; then it stops by `timeout`."""
+    judge_s: float = 60.0
+    """A task's function and its samplers, and a verdict; what takes longer is the harness's or the verifier's failure."""
     act_s: float = 300.0
     """One decision of a policy, in a rollout; a policy that takes longer has failed, not chosen badly."""
     attempt_s: float = 3600.0
@@ -131,8 +140,9 @@ class Slot:
         for _ in range(_RESETS):
             self.retire()
             state = await self._prepare(seed)
-            opening = self.session.open(home)
-            frame = await within(self.limits.reset_s, BrowserError, f"opening {home}", opening)
+            limit_s = self.limits.reset_s
+            opening = self.session.open(home, timeout_s=limit_s)
+            frame = await within(limit_s + GRACE_S, BrowserError, f"opening {home}", opening)
             if self._restless or await self.read_state() == state:
                 return state, frame
         self._restless = True
@@ -173,18 +183,28 @@ class Slot:
         if self._product is not None:
             await self._check_product(self._product.base_url)
         if self._session is not None:
-            step_s = self.limits.step_s
-            page = await within(step_s + GRACE_S, BrowserError, "asking the page", self._session.standing(step_s))
+            page = await self._standing(self._session)
             if page.url.startswith("chrome-error:"):
                 raise ProductError(f"{self.harness.name} broke off: the page that it was asked for did not come")
             if page.status >= 500:
                 raise ProductError(f"{self.harness.name} answered {page.url} with HTTP status {page.status}")
 
+    async def _standing(self, session: Session) -> Standing:
+        """Where the page stands; what it has asked for last may take its time, but comes."""
+        step_s, end = self.limits.step_s, time.monotonic() + ANSWER_S
+        while True:
+            page = await within(step_s + GRACE_S, BrowserError, "asking the page", session.standing(step_s))
+            if not page.leaving:
+                return page
+            if time.monotonic() > end:
+                raise ProductError(f"{self.harness.name} was asked for another page, which did not come: at {page.url}")
+            await asyncio.sleep(_POLL_S)
+
     async def _check_product(self, base_url: str) -> None:
         """A product that hangs still listens, so it is asked for a page."""
         try:
-            async with asyncio.timeout(ANSWER_S):
-                await self._client.get(base_url + self.harness.ready)
+            async with asyncio.timeout(ANSWER_S), self._client.stream("GET", base_url + self.harness.ready):
+                return  # the answer has begun, and may be long
         except httpx.ConnectError as exc:
             raise ProductError(f"{self.harness.name} no longer listens at {base_url}") from exc
         except (httpx.HTTPError, TimeoutError) as exc:
@@ -208,9 +228,9 @@ class Slot:
             self._session = None
 
     async def doubt_browser(self) -> None:
-        """An episode was lost to the browser: replace it if it is ours alone, else tell whose it is."""
+        """The episode was lost to the browser: replace it if it is ours alone, else tell whose it is."""
         if isinstance(self._given_browser, SteadyBrowser):
-            self._given_browser.doubt()
+            self._given_browser.doubt(self._session)
         await self._close_browser()
 
     async def replace_product(self) -> None:
@@ -268,27 +288,47 @@ class _Shift:
     born: float
     served: int = 0
     failures: int = 0
+    left: int = 0
+    """Contexts that did not close."""
+    doubted: bool = False
+    """An episode was lost to it, and it was not asked since whether it is sound."""
+    weighed: float = 0.0
+    """When its memory was looked at."""
     open: set[Session] = field(default_factory=set)
 
 
 class SteadyBrowser:
-    """A browser that is always there: launched anew after a crash, relieved when it has served or failed for long.
+    """A browser that is always there: launched anew after a crash or a hang, relieved when it is worn.
 
-    A browser that is relieved ends once its last session is closed.
+    A browser that is relieved ends once its last session is closed; one that hangs ends at once.
     """
 
-    def __init__(self, *, max_sessions: int = 500, max_age_s: float = 3600.0, max_failures: int = 5):
+    def __init__(
+        self,
+        *,
+        max_sessions: int = 500,
+        max_age_s: float = 3600.0,
+        max_failures: int = 5,
+        max_left: int = 3,
+        max_memory_mb: float = 4096.0,
+    ):
         """
         Args:
             max_sessions: A browser that has opened so many is relieved.
             max_age_s: So is one that is older.
             max_failures: So is one that so many episodes were lost to, though it still runs.
+            max_left: So is one in which so many contexts would not close.
+            max_memory_mb: So is one whose processes take more together (PSS, MiB), if it has served 20 sessions: a
+                younger one needs so much for what it is doing.
         """
         self.max_sessions = max_sessions
         self.max_age_s = max_age_s
         self.max_failures = max_failures
+        self.max_left = max_left
+        self.max_memory_mb = max_memory_mb
         self._shift: _Shift | None = None
         self._changing = asyncio.Lock()
+        self._launching: asyncio.Task[Browser] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -323,6 +363,7 @@ class SteadyBrowser:
         def closed() -> None:
             told()
             shift.open.discard(session)
+            shift.left += session.left_behind
             if shift is not self._shift and not shift.open:
                 self._end(shift)
 
@@ -334,26 +375,55 @@ class SteadyBrowser:
         if self._shift is not None:
             self._end(self._shift)
             self._shift = None
+        if self._launching is not None:
+            self._launching.cancel()
+            await asyncio.wait([self._launching])
         await asyncio.gather(*self._leaving, return_exceptions=True)
 
-    def doubt(self) -> None:
-        """An episode was lost to the browser."""
-        if self._shift is not None:
-            self._shift.failures += 1
+    def doubt(self, session: Session | None = None) -> None:
+        """An episode was lost to the browser of a session, or to one that gave none."""
+        shift = self._shift
+        if shift is not None and (session is None or session in shift.open):
+            shift.failures += 1
+            shift.doubted = True
 
     async def _on_duty(self) -> _Shift:
         async with self._changing:
             old = self._shift
-            if old is not None and old.browser.alive and not self._is_over(old):
+            sound = old is not None and await self._is_sound(old)
+            if old is not None and sound and not await self._is_worn(old):
                 return old
-            self._shift = _Shift(await Browser.launch(), time.monotonic())
-            if old is not None and not (old.open and old.browser.alive):
+            self._shift = _Shift(await self._launch(), time.monotonic())
+            if old is not None and not (old.open and sound):
                 self._end(old)
             return self._shift
 
-    def _is_over(self, shift: _Shift) -> bool:
-        worn = shift.served >= self.max_sessions or shift.failures >= self.max_failures
-        return worn or time.monotonic() - shift.born >= self.max_age_s
+    async def _launch(self) -> Browser:
+        """A new browser. Who is cancelled meanwhile leaves it to whoever comes next: on a busy machine it takes long."""
+        launching = self._launching = self._launching or asyncio.create_task(Browser.launch())
+        await asyncio.wait([launching])
+        self._launching = None
+        return launching.result()
+
+    async def _is_sound(self, shift: _Shift) -> bool:
+        if not shift.doubted or not shift.browser.alive:
+            return shift.browser.alive
+        shift.doubted = not await shift.browser.sound()
+        return not shift.doubted
+
+    async def _is_worn(self, shift: _Shift) -> bool:
+        counts = ((shift.served, self.max_sessions), (shift.failures, self.max_failures), (shift.left, self.max_left))
+        old = time.monotonic() - shift.born >= self.max_age_s
+        return old or any(count >= most for count, most in counts) or await self._is_heavy(shift)
+
+    async def _is_heavy(self, shift: _Shift) -> bool:
+        now = time.monotonic()
+        if shift.served < _YOUNG or now - shift.weighed < _WEIGH_S:
+            return False
+        shift.weighed = now
+        taken = await asyncio.to_thread(memory_bytes, shift.browser.pid)
+        _log.debug("browser %d takes %.0f MiB", shift.browser.pid, taken / _MIB)
+        return taken > self.max_memory_mb * _MIB
 
     def _end(self, shift: _Shift) -> None:
         task = asyncio.create_task(shift.browser.close())

@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from uigym.errors import StoreError
+from uigym.hold import Hold, hold
 from uigym.types import (
     NOTHING_OPEN,
     Cause,
@@ -61,6 +62,7 @@ class RunStore:
         """
         self.directory = Path(directory)
         self._known: set[Path] = set()
+        self._hold: Hold | None = None
         header = self.directory / "run.json"
         with _writing(header):
             (self.directory / "episodes").mkdir(parents=True, exist_ok=True)
@@ -72,12 +74,21 @@ class RunStore:
 
     # --- writing ---
 
+    def claim(self) -> None:
+        """Keep other processes from writing the folder for as long as this store lives; reading is free.
+
+        Raises:
+            StoreError: Another process is writing it.
+        """
+        self._hold = self._hold or hold(self.directory)
+
     def begin(self, episode_id: str) -> EpisodeWriter:
         """Start writing an episode; what an earlier attempt left under the same id is dropped.
 
         Raises:
-            StoreError: The folder cannot be written.
+            StoreError: The folder cannot be written, or another process is writing it.
         """
+        self.claim()
         return EpisodeWriter(self, episode_id)
 
     def write(self, episode: Episode, images: Mapping[str, bytes]) -> None:

@@ -3,6 +3,6 @@
 from uigym.browser.find import find_chromium
 from uigym.browser.install import install_browser
 from uigym.browser.launch import Browser
-from uigym.browser.session import Frame, Session
+from uigym.browser.session import Frame, Session, Standing
 
-__all__ = ["Browser", "Frame", "Session", "find_chromium", "install_browser"]
+__all__ = ["Browser", "Frame", "Session", "Standing", "find_chromium", "install_browser"]

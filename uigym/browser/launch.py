@@ -10,8 +10,9 @@ import shutil
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, async_playwright
@@ -25,12 +26,16 @@ from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
 from uigym.browser.wire import Wire, WireError
-from uigym.errors import BrowserError, ConfigError, did_you_mean
+from uigym.errors import BrowserError, ConfigError, attribute, did_you_mean
 from uigym.surroundings import Surroundings
 
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT_S = 60.0
+PREPARE_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 5.0
+SOUND_TIMEOUT_S = 5.0
+SPARE_AGE = 100
+"""A spare context that so many sessions have passed by is dropped: what it was meant for is gone."""
 FLAGS = (
     *RASTER_FLAGS,
     "--mute-audio",
@@ -71,6 +76,17 @@ class Wanted:
     surroundings: Surroundings
 
 
+_BLANK = Wanted("http://127.0.0.1", (64, 64), Surroundings())
+
+
+class _Spare(NamedTuple):
+    """A context in the making for the next session of its kind."""
+
+    preparing: asyncio.Task[Prepared]
+    number: int
+    """How many sessions there had been."""
+
+
 class Browser:
     """One Chromium. Not for use from another event loop than the one that launched it.
 
@@ -90,8 +106,12 @@ class Browser:
         self._route = route
         self.pid = pid
         """Of Chromium's main process, which leads a process group of its own."""
+        self._driver = orphans.parent(pid)
         self._pasting = asyncio.Lock()
-        self._spares: dict[Wanted, asyncio.Task[Prepared]] = {}
+        self._spares: dict[Wanted, _Spare] = {}
+        self._dropping: set[asyncio.Task[None]] = set()
+        self._sessions = 0
+        self._hung = False
         self._closed = False
 
     @classmethod
@@ -105,28 +125,34 @@ class Browser:
                 "auto" is what the variable UIGYM_CAPTURE says, else "screenshot".
 
         Raises:
-            BrowserError: There is no Chromium, or it does not start.
+            BrowserError: There is no Chromium, or it does not start within a minute.
             ConfigError: There is no such way to take pictures.
         """
         route, flags = _way(capture)
         path = executable or find_chromium()
-        for pid in orphans.sweep():
-            log.warning("ended Chromium %d, whose owner had died", pid)
-        playwright, folder = await async_playwright().start(), orphans.claim()
-        try:
-            chromium = await _start(playwright, path, folder, flags)
-            pid, wire = await _connect(chromium, folder)
-            await wire.post("", "Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
-            return cls(playwright, chromium, wire, route(wire), pid, folder)
-        except BaseException:
-            await playwright.stop()
-            orphans.discard(folder)
-            raise
+        with attribute(BrowserError, f"starting Chromium ({path}) within {LAUNCH_TIMEOUT_S:g} s"):
+            for pid in await asyncio.to_thread(orphans.sweep):
+                log.warning("ended Chromium %d, whose owner had died", pid)
+            folder = orphans.claim()
+            starting = asyncio.create_task(async_playwright().start())
+            try:
+                async with asyncio.timeout(LAUNCH_TIMEOUT_S):
+                    playwright = await asyncio.shield(starting)  # half a start could not be undone
+                    chromium = await _start(playwright, path, folder, flags)
+                    pid, wire = await _connect(chromium, folder)
+                    await wire.post("", "Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
+                return cls(playwright, chromium, wire, route(wire), pid, folder)
+            except BaseException:
+                await asyncio.to_thread(orphans.end, folder)
+                await _patiently(_stop(starting))
+                await asyncio.to_thread(orphans.discard, folder)
+                raise
 
     @property
     def alive(self) -> bool:
         """Whether the browser can still be used."""
-        return not self._closed and self._chromium.is_connected() and orphans.is_running(self.pid)
+        there = self._chromium.is_connected() and not self._wire.gone and orphans.is_running(self.pid)
+        return there and not self._hung and not self._closed
 
     @property
     def version(self) -> str:
@@ -152,41 +178,96 @@ class Browser:
             surroundings: Locale, time zone, clock, density and the like; None takes their defaults.
 
         Raises:
-            BrowserError: The browser is gone.
+            BrowserError: The browser is gone, or did not prepare a page in time.
         """
         wanted = Wanted(base_url, viewport, surroundings or Surroundings())
         prepared = await self._take(wanted)
         session = Session(prepared, base_url, viewport, grants, wanted.surroundings)
         session.when_opened = lambda: self._prepare_next(wanted)
+        session.sound = self.sound
         return session
 
+    async def sound(self) -> bool:
+        """Whether the browser can still make a page and draw it: tried on an empty one, for at most 5 s.
+
+        One that cannot is not alive from then on.
+        """
+        try:
+            async with asyncio.timeout(SOUND_TIMEOUT_S):
+                blank = await self._take(_BLANK)
+                try:
+                    await blank.tab.camera.picture()
+                finally:
+                    self._drop(partial(_undo, blank))
+        except (TimeoutError, BrowserError, Error, WireError):
+            self._hung = True
+        return not self._hung
+
     async def close(self) -> None:
-        """End the browser and everything that it started. Harmless when called twice."""
+        """End the browser and everything that it started, within 20 s. Harmless when called twice."""
         if self._closed:
             return
         self._closed = True
-        for spare in self._spares.values():
-            spare.cancel()
-        await asyncio.gather(*self._spares.values(), return_exceptions=True)
+        unused = [*self._dropping, *(spare.preparing for spare in self._spares.values())]
+        for task in unused:
+            task.cancel()
+        await asyncio.gather(*unused, return_exceptions=True)
         await self._wire.close()
-        await _patiently(self._chromium.close())
+        if not self._hung:
+            await _patiently(self._chromium.close())
         if orphans.is_running(self.pid):
             await asyncio.to_thread(orphans.end_group, self.pid)
+        if self._hung:  # the driver may be what hangs
+            await self._end_driver()
         await _patiently(self._playwright.stop())
+        await self._end_driver()
         await asyncio.to_thread(orphans.discard, self._folder)
+
+    async def _end_driver(self) -> None:
+        if orphans.is_running(self._driver) and orphans.parent(self._driver) == os.getpid():
+            await asyncio.to_thread(orphans.end_group, self._driver)
 
     async def _take(self, wanted: Wanted) -> Prepared:
         if not self.alive:
             raise BrowserError("the browser is gone: it crashed or was closed. Launch another one")
+        self._sessions += 1
         spare = self._spares.pop(wanted, None)
+        preparing = spare.preparing if spare else asyncio.create_task(self._prepare(wanted))
         try:
-            return await (spare or self._prepare(wanted))
+            async with asyncio.timeout(PREPARE_TIMEOUT_S):
+                return await asyncio.shield(preparing)
         except (Error, WireError) as exc:
             raise BrowserError(f"the browser could not prepare a page: {exc}") from exc
+        except BaseException as exc:  # nobody waits any longer: it is for whoever comes next
+            self._keep(wanted, preparing)
+            if isinstance(exc, TimeoutError):
+                raise BrowserError(f"the browser prepared no page within {PREPARE_TIMEOUT_S:g} s") from exc
+            raise
 
     def _prepare_next(self, wanted: Wanted) -> None:
         if not self._closed and wanted not in self._spares:
-            self._spares[wanted] = asyncio.get_running_loop().create_task(self._prepare(wanted))
+            self._keep(wanted, asyncio.get_running_loop().create_task(self._prepare(wanted)))
+
+    def _keep(self, wanted: Wanted, preparing: asyncio.Task[Prepared]) -> None:
+        """For the next session that wants it; what nobody has wanted for long is dropped."""
+        passed = [key for key, spare in self._spares.items() if self._sessions - spare.number > SPARE_AGE]
+        dropped = [self._spares.pop(key).preparing for key in passed]
+        if wanted in self._spares:
+            dropped.append(preparing)
+        else:
+            self._spares[wanted] = _Spare(preparing, self._sessions)
+        for spare in dropped:
+            self._drop(partial(_discard, spare))
+
+    def _drop(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let a context close by itself."""
+
+        async def closing() -> None:
+            await _patiently(close())
+
+        task = asyncio.get_running_loop().create_task(closing())
+        self._dropping.add(task)
+        task.add_done_callback(self._dropping.discard)
 
     async def _prepare(self, wanted: Wanted) -> Prepared:
         width, height = wanted.viewport
@@ -196,11 +277,16 @@ class Browser:
         page = await self._route.open(
             self._chromium, causes + script(wanted.surroundings), options | context_options(wanted.surroundings)
         )
-        size = screen(wanted.viewport, wanted.surroundings)
-        tab = await Tab.attach(page, self._wire, self._route, settling, size)
-        folder = orphans.room(self._folder)
-        await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
-        return Prepared(page.context, tab, self._wire, self._route, settling, size, folder, self._pasting)
+        try:
+            size = screen(wanted.viewport, wanted.surroundings)
+            tab = await Tab.attach(page, self._wire, self._route, settling, size)
+            folder = orphans.room(self._folder)
+            await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
+            return Prepared(page.context, tab, self._wire, self._route, settling, size, folder, self._pasting)
+        except BaseException:
+            if not self._closed:
+                self._drop(page.context.close)
+            raise
 
 
 def _downloads_to(folder: Path, context: str) -> dict[str, Any]:
@@ -237,7 +323,7 @@ async def _start(playwright: Playwright, path: Path, folder: Path, flags: tuple[
 async def _launch(playwright: Playwright, path: Path, folder: Path, flags: tuple[str, ...], sandbox: bool) -> Chromium:
     return await playwright.chromium.launch(
         executable_path=path,
-        args=[*FLAGS, *flags, "--remote-debugging-port=0", orphans.mark()],
+        args=[*FLAGS, *flags, "--remote-debugging-port=0", orphans.mark(), orphans.name(folder)],
         artifacts_dir=folder / "artifacts",
         chromium_sandbox=sandbox,
         ignore_default_args=["--disable-dev-shm-usage"] if _has_shared_memory() else None,
@@ -290,9 +376,22 @@ def _reason(message: str) -> str:
     return (telling[1:] or telling or lines)[0]
 
 
+async def _discard(spare: asyncio.Task[Prepared]) -> None:
+    await _undo(await spare)
+
+
+async def _undo(prepared: Prepared) -> None:
+    await prepared.context.close()
+    await asyncio.to_thread(shutil.rmtree, prepared.folder, ignore_errors=True)
+
+
+async def _stop(starting: asyncio.Task[Playwright]) -> None:
+    await (await starting).stop()
+
+
 async def _patiently(closing: Coroutine[Any, Any, None]) -> None:
     """Wait for an end that a dead browser or driver may never report."""
     try:
         await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
-    except (Error, TimeoutError, OSError) as exc:
-        log.debug("while closing the browser: %s", exc)
+    except Exception as exc:  # whatever a driver that has died raises
+        log.debug("while closing: %s", exc)

@@ -45,6 +45,10 @@ class Loads:
         """What is still not here is not waited for again."""
         self._hopeless |= self._open
 
+    def has(self, key: str) -> bool:
+        """Whether it was announced and has not come."""
+        return key in self._open
+
     def is_hopeless(self, key: str) -> bool:
         """Whether it was given up and has not come since."""
         return key in self._hopeless

@@ -7,14 +7,17 @@ whose owner is gone. Linux only; elsewhere a browser ends with its pipe.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 SWITCH = "--uigym-owner="
+_FOLDER_SWITCH = "--uigym-folder="
 _MARK_FILE = "uigym-owner"
 _FOLDER = "playwright-uigym-"
 _PROFILE = "profile"
@@ -22,8 +25,16 @@ _PROC = Path("/proc")
 
 
 def mark() -> str:
-    """The switch that names this process as the owner of a browser; Chromium ignores it."""
+    """The switch that names this process as the owner of a browser; Chromium ignores it.
+
+    Its form is the same in all versions: one that could not read it would take the browser for an orphan.
+    """
     return f"{SWITCH}{_namespace()}.{os.getpid()}.{_started(os.getpid())}"
+
+
+def name(folder: Path) -> str:
+    """The switch that tells a browser from others of its owner; Chromium ignores it."""
+    return f"{_FOLDER_SWITCH}{folder.name}"
 
 
 def sweep() -> list[int]:
@@ -40,6 +51,13 @@ def sweep() -> list[int]:
         if is_orphan(_read(file)):
             discard(file.parent)
     return swept
+
+
+def end(folder: Path) -> None:
+    """Kill the browser that was started with this folder, if it runs."""
+    for pid, command in _marked():
+        if name(folder) in command:
+            end_group(pid)
 
 
 def claim() -> Path:
@@ -79,6 +97,26 @@ def end_group(pid: int, patience_s: float = 3.0) -> None:
     end = time.monotonic() + patience_s
     while is_running(pid) and time.monotonic() < end:
         time.sleep(0.01)
+
+
+def parent(pid: int) -> int:
+    """Id of the process's parent; 0 if that is not known."""
+    fields = _stat(pid)
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
+def memory_bytes(group: int) -> int:
+    """Memory that the processes of a group take, with their share of what they share; 0 where that is not known.
+
+    Costs some milliseconds of reading; better done in a thread.
+    """
+    total = 0
+    for entry in _PROC.glob("[0-9]*") if _PROC.is_dir() else ():
+        with suppress(OSError):  # it has ended, or is not ours to read
+            if os.getpgid(int(entry.name)) == group:
+                found = re.search(r"^Pss:\s+(\d+) kB", (entry / "smaps_rollup").read_text(), re.MULTILINE)
+                total += int(found[1]) * 1024 if found else 0
+    return total
 
 
 def is_running(pid: int) -> bool:

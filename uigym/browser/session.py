@@ -6,8 +6,8 @@ import asyncio
 import io
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,8 +23,8 @@ from uigym.browser.input import Input, check
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
-from uigym.browser.wire import WireError
-from uigym.errors import ActionRefused, BrowserError, ProductError
+from uigym.browser.wire import PageGone, WireError
+from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
 from uigym.surroundings import Surroundings
 from uigym.types import (
@@ -97,6 +97,8 @@ class Standing:
     """Address of the document; chrome-error: where there is none."""
     status: int
     """HTTP status of the document's answer; 0 where it is not known."""
+    leaving: bool = False
+    """Whether the page has asked for another document that has not come yet."""
 
 
 class Session:
@@ -115,6 +117,10 @@ class Session:
         self.surroundings = surroundings
         self.when_opened: Callable[[], None] = lambda: None
         self.when_closed: Callable[[], None] = lambda: None
+        self.sound: Callable[[], Awaitable[bool]] = _unknown
+        """Whether the browser can still make a page and draw it; asked when this one fails."""
+        self.left_behind = False
+        """True once it was closed and its context did not go."""
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
@@ -124,7 +130,8 @@ class Session:
         self._pickers = self._beside.pickers
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted
         self._png = blank(viewport, surroundings.scale)
-        self._failure = ""
+        self._failure: UIGymError | None = None
+        self._lost = False  # with its browser
         self._status = 0
 
     @property
@@ -198,7 +205,8 @@ class Session:
 
         Raises:
             ActionRefused: The policy asked for what cannot be done; nothing was sent to the page.
-            BrowserError: The page crashed, or did not answer in time.
+            ProductError: The page hung or closed itself, in a browser that is sound.
+            BrowserError: The page crashed, or the browser did not answer in time.
         """
         if isinstance(action, Answer | Done):
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
@@ -214,7 +222,7 @@ class Session:
         """Wait until the page has settled, and take a picture.
 
         Raises:
-            BrowserError: The page crashed, or did not answer in time.
+            ProductError, BrowserError: As with `step`.
         """
         async with self._deadline(timeout_s, "looking"):
             if self._beside.stopped.done():
@@ -229,12 +237,13 @@ class Session:
         """Whether the page is still there and answers, and what the product had answered for it.
 
         Raises:
-            BrowserError: The page crashed, or did not answer in time.
+            ProductError, BrowserError: As with `step`.
         """
         async with self._deadline(timeout_s, "asking the page whether it is there"):
-            if not self._beside.stopped.done():  # a dialog would stop the page
+            leaving = self._shown.settler.leaving
+            if not leaving and not self._beside.stopped.done():  # Chromium or a dialog would hold the question back
                 await self._until_stopped(self._ask_status())
-            return Standing(self.url, self._status)
+            return Standing(self.url, self._status, leaving)
 
     async def downloads(self, patience_s: float = DOWNLOADS_S) -> tuple[Download, ...]:
         """What the product has given away so far, after waiting for what is under way."""
@@ -242,15 +251,21 @@ class Session:
 
     async def close(self) -> None:
         """End the context with all its pages, storage and files. Harmless when called twice."""
-        self.when_closed()
         if self._work:
             self._work.cancel()
         self._work = None
         self._beside.close()
-        with suppress(Error, TimeoutError):  # the browser is gone or will be ended with its process
-            closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
-            await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
-        await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
+        self.left_behind = not self._lost
+        try:
+            if not self._lost:  # else the browser will be ended, and would answer nothing
+                closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
+                await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
+                self.left_behind = False
+        except (Error, TimeoutError):
+            return  # the browser is gone or will be ended with its process
+        finally:
+            self.when_closed()
+            await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
 
     # --- one act -------------------------------------------------------------------------------------------
 
@@ -368,18 +383,29 @@ class Session:
 
     @asynccontextmanager
     async def _deadline(self, seconds: float, doing: str) -> AsyncIterator[None]:
-        if self._failure:
-            raise BrowserError(self._failure)
+        if self._failure is not None:
+            raise type(self._failure)(str(self._failure))
         try:
             async with asyncio.timeout(seconds):
                 yield
-        except TimeoutError as exc:
-            self._failure = f"the page hung: {doing} at {self.url} did not end within {seconds:g} s"
-            raise BrowserError(self._failure) from exc
-        except (Error, WireError, BrowserError) as exc:
-            what = "the page crashed" if self._beside.crashed else str(exc).splitlines()[0]
-            self._failure = f"during {doing} at {self.url}: {what}"
-            raise BrowserError(self._failure) from exc
+        except (TimeoutError, Error, WireError, BrowserError) as exc:
+            self._failure = await self._blamed(exc, f"{doing} at {self.url}", seconds)
+            raise self._failure from exc
+
+    async def _blamed(self, exc: Exception, doing: str, seconds: float) -> UIGymError:
+        """Whose failure it is. What a page does to itself in a browser that is sound is the product's."""
+        if self._beside.crashed:
+            return BrowserError(f"during {doing}: the page crashed")
+        if isinstance(exc, TimeoutError):
+            what = f"the page hung: {doing} did not end within {seconds:g} s"
+        elif isinstance(exc, PageGone):
+            what = f"during {doing}: the page closed itself"
+        else:
+            return BrowserError(f"during {doing}: {str(exc).splitlines()[0]}")
+        self._lost = not await self.sound()
+        if self._lost:
+            return BrowserError(f"{what}, and the browser shows no other page either")
+        return ProductError(f"{what}, in a browser that is sound")
 
     # --- granted actions -----------------------------------------------------------------------------------
 
@@ -412,3 +438,7 @@ class Session:
         if not 0 <= index < len(entries) or entries[index]["url"] == "about:blank":
             return None
         return int(entries[index]["id"])
+
+
+async def _unknown() -> bool:
+    return False

@@ -123,6 +123,11 @@ class Settler:
             channel.send("Target.setAutoAttach", _FOLLOWED),
         ]
 
+    @property
+    def leaving(self) -> bool:
+        """Whether the page has asked for another document that has not come yet."""
+        return self._loads.has(TO + self._main)
+
     async def settle(self, limit_s: float = LIMIT_S, frames: int = 0) -> bool:
         """Wait until nothing that was caused is left to do; False if that takes longer than `limit_s`.
 

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 from uigym.browser.websocket import WebSocket
 
 _GONE = "Target.detachedFromTarget"
+_UNKNOWN = "Session with given id not found."
+CONNECT_TIMEOUT_S = 10.0
 Listener: TypeAlias = Callable[[dict[str, Any]], object]
 """Gets an event's parameters."""
 _EVENT = b'{"method":"'  # as Chromium writes it
@@ -26,6 +28,10 @@ class WireError(Exception):
 
 class WireGone(WireError):
     """The page or the browser is no longer there to answer."""
+
+
+class PageGone(WireGone):
+    """The page is no longer there; the browser is."""
 
 
 class Wire:
@@ -47,9 +53,15 @@ class Wire:
             OSError: It does not listen, or does not speak WebSocket.
         """
         wire = cls()
-        wire._socket = await WebSocket.connect(port, path, wire._read)
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):  # a TimeoutError is an OSError
+            wire._socket = await WebSocket.connect(port, path, wire._read)
         wire._socket.ended.add_done_callback(lambda _: wire._end())
         return wire
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection has ended."""
+        return self._socket is None
 
     async def attach(self, target: str) -> Channel:
         """A channel to one page, by its target id."""
@@ -111,7 +123,8 @@ class Wire:
         if future is None or future.done():  # nobody waits any longer
             return
         if "error" in message:
-            future.set_exception(WireError(message["error"]["message"]))
+            said = message["error"]["message"]
+            future.set_exception(PageGone("the page was closed") if said == _UNKNOWN else WireError(said))
         else:
             future.set_result(message["result"])
 
@@ -122,7 +135,9 @@ class Wire:
                 del self._waiting[number]
                 if not future.done():
                     future.set_exception(
-                        WireGone("the page was closed" if session else "the browser has closed the connection")
+                        PageGone("the page was closed")
+                        if session
+                        else WireGone("the browser has closed the connection")
                     )
                     future.exception()  # marked as seen: whoever waited may have left
         for key in [key for key in self._listeners if session in (None, key[0])]:

@@ -217,6 +217,7 @@ def _open(folder: Path | None, resume: bool) -> tuple[RunStore | None, list[Epis
             raise ConfigError("--resume needs the folder to go on with: --out DIR")
         return None, []
     store = RunStore(folder)
+    store.claim()
     done = store.done()
     if done and not resume:
         raise ConfigError(

@@ -88,9 +88,6 @@ class Served:
         """The last 20 lines of errors that the app raised."""
         return "\n".join(self._errors)
 
-    def trim(self) -> None:
-        """Nothing to do: what is kept is bounded."""
-
     async def stop(self) -> None:
         """Close the port and end the app; a second call does nothing."""
         if self._server is None:

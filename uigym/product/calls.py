@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import inspect
 import threading
 from collections.abc import Callable
@@ -33,10 +34,26 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     def work() -> None:
         try:
             told = done.set_result, function(*arguments)
+        except StopIteration as exc:  # which no future can hold
+            told = done.set_exception, RuntimeError(f"it raised {exc!r}")
         except BaseException as exc:
             told = done.set_exception, exc
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle, *told)
 
-    threading.Thread(target=work, daemon=True).start()
-    return await done
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        return await done
+    finally:
+        if not done.done() or done.cancelled():
+            _end(thread)
+
+
+def _end(thread: threading.Thread) -> None:
+    """Raise SystemExit in a thread that is no longer waited for: a loop that never ends would take turns for ever.
+
+    What waits in a call into the system ends when that call does.
+    """
+    assert thread.ident is not None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))

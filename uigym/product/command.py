@@ -1,4 +1,4 @@
-"""A product that a command starts: its own process group, its output in a file, its end guaranteed."""
+"""A product that a command starts: its own process group, its output read along, its end guaranteed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from pathlib import Path
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
+from uigym.product.output import Output
 
 GRACE_S = 3.0
 """How long a product may take to end after SIGTERM before SIGKILL."""
 OUTPUT_LINES = 20
-MAX_OUTPUT_BYTES = 4 * 1024 * 1024
-"""A longer output file is cut at the next reset, since it may lie in memory."""
-_TAIL_BYTES = 32 * 1024
 _OPERATORS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _taken: set[int] = set()
@@ -73,20 +71,19 @@ def free_port() -> int:
 class Command:
     """A started command. It ends when `stop` is called or when this process dies, whichever is first."""
 
-    def __init__(self, start: str, workdir: Path, output: Path):
+    def __init__(self, start: str, workdir: Path):
         self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
-        self._output = output
         self._began = time.monotonic()
         settings, arguments = words(start, self.port, workdir)
-        output.write_bytes(b"")
         self._token = strays.token()
-        self._watcher = _watch()
+        self._watcher, self._output = _watch(), Output()
         try:
-            self._process = _spawn(arguments, {**settings, strays.VARIABLE: self._token}, output)
+            self._process = _spawn(arguments, {**settings, strays.VARIABLE: self._token}, self._output)
         except OSError as exc:
             self._release()
-            raise ProductError(f"the start command could not be run: {exc}. Is {arguments[0]!r} installed?") from exc
+            hint = f" Is {arguments[0]!r} installed?" if isinstance(exc, FileNotFoundError) else ""
+            raise ProductError(f"the start command could not be run: {exc}.{hint}") from exc
         assert self._watcher.stdin is not None
         self._watcher.stdin.write(f"{self._process.pid}\n".encode())
         self._watcher.stdin.flush()
@@ -110,18 +107,7 @@ class Command:
 
     def output(self) -> str:
         """The last 20 lines that the command wrote."""
-        try:
-            with self._output.open("rb") as file:
-                file.seek(max(0, self._output.stat().st_size - _TAIL_BYTES))
-                text = file.read().decode(errors="replace")
-        except FileNotFoundError:
-            return ""
-        return "\n".join(line[:500] for line in text.splitlines()[-OUTPUT_LINES:])
-
-    def trim(self) -> None:
-        """Empty the output file if it has grown large; the command appends to it and goes on."""
-        if self._output.exists() and self._output.stat().st_size > MAX_OUTPUT_BYTES:
-            os.truncate(self._output, 0)
+        return "\n".join(line[:500] for line in self._output.tail().splitlines()[-OUTPUT_LINES:])
 
     async def stop(self) -> None:
         """End the command and everything in its group: SIGTERM, then SIGKILL after `GRACE_S`."""
@@ -147,6 +133,7 @@ class Command:
 
     def _release(self) -> None:
         _taken.discard(self.port)
+        self._output.end()
         if self._watcher.stdin is not None and not self._watcher.stdin.closed:
             self._watcher.kill()
             self._watcher.stdin.close()
@@ -159,17 +146,19 @@ def _fill(part: str, values: dict[str, str]) -> str:
     return part
 
 
-def _spawn(arguments: list[str], settings: dict[str, str], output: Path) -> subprocess.Popen[bytes]:
+def _spawn(arguments: list[str], settings: dict[str, str], output: Output) -> subprocess.Popen[bytes]:
     environment = {"PYTHONUNBUFFERED": "1", **os.environ, **settings}
-    with output.open("ab") as sink:
+    try:
         return subprocess.Popen(
             arguments,
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=sink,
+            stdout=output.writer,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    finally:
+        output.begin()
 
 
 def _watch() -> subprocess.Popen[bytes]:

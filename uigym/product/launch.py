@@ -39,9 +39,6 @@ class Launched(Protocol):
     def output(self) -> str:
         """The last lines that it wrote."""
 
-    def trim(self) -> None:
-        """Keep what it writes from growing without bound."""
-
     async def stop(self) -> None:
         """End it and all that belongs to it."""
 
@@ -63,14 +60,11 @@ class Remote:
         """Nothing: its output goes elsewhere."""
         return ""
 
-    def trim(self) -> None:
-        """Nothing to do."""
-
     async def stop(self) -> None:
         """Nothing to do: who started it stops it."""
 
 
-async def launch(harness: Harness, workdir: Path, output: Path) -> Launched:
+async def launch(harness: Harness, workdir: Path) -> Launched:
     """Start a harness's product and wait until it is ready.
 
     Raises:
@@ -78,23 +72,23 @@ async def launch(harness: Harness, workdir: Path, output: Path) -> Launched:
         HarnessError: What the harness says cannot be started.
     """
     if not harness.start:
-        return await _once(harness, workdir, output)
+        return await _once(harness, workdir)
     for pid in await asyncio.to_thread(strays.sweep):
         _log.warning("ended process %d of a product whose owner had died", pid)
     for attempt in range(TRIES):
         try:
-            return await _once(harness, workdir, output)
+            return await _once(harness, workdir)
         except ProductError as exc:
             if attempt + 1 == TRIES or not _IN_USE.search(str(exc)):
                 raise
     raise AssertionError("unreachable")
 
 
-async def _once(harness: Harness, workdir: Path, output: Path) -> Launched:
+async def _once(harness: Harness, workdir: Path) -> Launched:
     launched: Launched | None = None
     try:
         if harness.start:
-            launched = Command(harness.start, workdir, output)
+            launched = Command(harness.start, workdir)
         elif harness.asgi:
             launched = served = Served(factory(harness.asgi), workdir)
             await served.start(harness.ready_timeout_s)
@@ -141,9 +135,9 @@ async def _until_ready(harness: Harness, launched: Launched) -> None:
 async def _asked(client: httpx.AsyncClient, url: str, timeout_s: float) -> str:
     """Why the product is not ready; empty if it is. A redirect counts as an answer, and is not followed."""
     try:
-        async with client.stream("GET", url, timeout=timeout_s) as response:
+        async with asyncio.timeout(timeout_s), client.stream("GET", url, timeout=timeout_s) as response:
             return "" if response.status_code < 400 else str(response.status_code)
     except httpx.ConnectError:
         return _REFUSED
-    except httpx.HTTPError as exc:
+    except (httpx.HTTPError, TimeoutError) as exc:
         return type(exc).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,9 @@ from uigym.product.launch import Launched, launch, quoted
 from uigym.product.scratch import Scratch
 from uigym.product.state import Sqlite
 from uigym.types import State, state_from_json, state_to_json
+
+ROOM_BYTES = 1 << 20
+"""A product whose disk has less room is taken for one that has failed."""
 
 
 class Product:
@@ -51,15 +55,19 @@ class Product:
         if self._launched is not None:
             raise ProductError(f"{self.harness.name}: the product is already running at {self.base_url}")
         try:
-            self._make_folders()
-            self._launched = await launch(self.harness, self.workdir, self.scratch / "output.log")
-            self.base_url, self.port = self._launched.base_url, self._launched.port
-            started = getattr(self.harness.reset, "started", None)
-            if started is not None:
-                await self._do("look at the product after its start", started, self)
+            with attribute(ProductError, f"{self.harness.name}: cannot be started"):
+                await self._start()
         except BaseException:
             await self.stop()
             raise
+
+    async def _start(self) -> None:
+        self._make_folders()
+        self._launched = await launch(self.harness, self.workdir)
+        self.base_url, self.port = self._launched.base_url, self._launched.port
+        started = getattr(self.harness.reset, "started", None)
+        if started is not None:
+            await self._do("look at the product after its start", started, self)
 
     async def reset(self, seed: int) -> State:
         """Give the product the data and the appearance of a seed; returns the state that it then has.
@@ -123,7 +131,8 @@ class Product:
             raise ProductError(f"{self.harness.name}: the product is not running; call start first")
         if ended := self._launched.ended():
             raise ProductError(f"{self.harness.name}: {ended}{quoted(self._launched)}")
-        self._launched.trim()
+        if shutil.disk_usage(self.workdir).free < ROOM_BYTES:  # what it was told to keep, it may not have kept
+            raise ProductError(f"{self.harness.name}: no room is left where its work folder is, {self.workdir}")
         return self._launched
 
     async def _do(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from uigym.errors import MissingExtra, StoreError, attribute
+from uigym.hold import hold
 
 
 class Log:
@@ -33,6 +34,7 @@ class Log:
     ):
         with attribute(StoreError, f"cannot write into the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
+            self._hold = hold(folder)  # two runs in one folder would mix their rows
             self._file = (folder / "metrics.jsonl").open("ab", buffering=0)
         self._wandb = _wandb(folder, config or {}, say) if "wandb" in loggers else None
 
