@@ -107,7 +107,7 @@ async def crash(env: Env) -> None:
 
 
 async def cut_wire(env: Env) -> None:
-    browser_of(env)._wire._writer.transport.abort()
+    browser_of(env)._wire._socket._transport.abort()
 
 
 def blind(times: int) -> Deed:

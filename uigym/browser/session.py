@@ -241,7 +241,9 @@ class Session:
         """
         async with self._deadline(timeout_s, "asking the page whether it is there"):
             leaving = self._shown.settler.leaving
-            if not leaving and not self._beside.stopped.done():  # Chromium or a dialog would hold the question back
+            if self._beside.stopped.done():
+                await self._still()
+            elif not leaving:  # else Chromium would hold the question back
                 await self._until_stopped(self._ask_status())
             return Standing(self.url, self._status, leaving)
 
@@ -357,7 +359,9 @@ class Session:
         return Frame(self._png, settled, self._beside.take(), spent, await self._beside.look())
 
     async def _still(self) -> Frame:
-        """While the page stands still: the last picture, and what is open."""
+        """While a dialog holds the page: the last picture, and what is open."""
+        if self._beside.crashed:
+            raise BrowserError("the page crashed")
         return Frame(self._png, True, self._beside.take(), open=await self._beside.look())
 
     async def _answer(self, answer: Dialog) -> Frame:
@@ -373,10 +377,9 @@ class Session:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 return work.result()
-            if self._beside.dialogs.open is None:
-                raise BrowserError("the page crashed")
+            frame = await self._still()
             self._work = work
-            return await self._still()
+            return frame
         finally:
             if not work.done() and self._work is not work:
                 work.cancel()
