@@ -113,7 +113,9 @@ async def test_two_tabs_ask_at_once_and_are_answered_one_after_the_other(opened:
         await tab.page.evaluate(f"setTimeout(() => say(prompt('{number}?')), 50); 0")
     frame = await session.step(Wait(0.3))
     seen = []
-    while frame.open.dialog:
+    while len(seen) < 2:
+        while frame.open.dialog is None:
+            frame = await session.look()
         seen.append(frame.open.dialog.message)
         frame = await session.step(Dialog(True, f"to {frame.open.dialog.message}"))
     assert sorted(seen) == ["0?", "1?"]

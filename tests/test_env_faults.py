@@ -15,9 +15,10 @@ from uigym.browser import Frame
 from uigym.env import Env, Limits
 from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError, VerifierError
 from uigym.harness import Harness
+from uigym.offer import Offer
 from uigym.params import one_of
 from uigym.store import episode_from_json, episode_to_json
-from uigym.types import Action, Answer, Cause, Click, Done, Invalid, Key, State, Step, Stop, Type, Verdict
+from uigym.types import Action, Answer, Cause, Click, Done, Download, Invalid, Key, State, Step, Stop, Type, Verdict
 
 FAULTS: list[Exception | None] = [
     BrowserError("the page crashed"),
@@ -64,10 +65,10 @@ class FakeSession:
         self.script()
         return Frame(self.done.encode(), True)
 
-    def offer(self, files: Any) -> None:
+    def offer(self, files: Offer) -> None:
         self.script()
 
-    async def downloads(self) -> tuple[()]:
+    async def downloads(self) -> tuple[Download, ...]:
         self.script()
         return ()
 

@@ -22,6 +22,7 @@ from uigym.errors import (
     ProductError,
     UIGymError,
     VerifierError,
+    attribute,
 )
 from uigym.harness import Harness, Instance, Split, Task
 from uigym.product import Product
@@ -275,7 +276,8 @@ class Env:
         draft.before, frame = await self._slot.begin(draft.seed)
         drawing = finished(draft.task.instance, draft.seed, draft.before)
         instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
-        self.session.offer(instance.files)
+        with attribute(BrowserError, "writing the episode's files"):
+            self.session.offer(instance.files)
         draft.instance, draft.params = instance, _plain(instance)
         draft.started = time.monotonic()
         self._observation = self._see(draft, frame)

@@ -31,23 +31,23 @@ def lay_out(files: Offer, folder: Path) -> dict[str, Path]:
     """Write the files; where each is now.
 
     Raises:
-        HarnessError: One cannot be read or written.
+        HarnessError: One that is given by its path cannot be read.
+        OSError: One cannot be written.
     """
     paths = {}
-    for name, content in files.items():
+    for name, given in files.items():
+        content = _bytes(name, given)
         path = paths[name] = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(_bytes(content))
-        except OSError as exc:
-            raise HarnessError(f"the file {name!r} that the harness offers: {exc}") from exc
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
     return paths
 
 
-def _bytes(content: str | bytes | Path) -> bytes:
-    if isinstance(content, Path):
-        return content.read_bytes()
-    return content.encode() if isinstance(content, str) else content
+def _bytes(name: str, given: str | bytes | Path) -> bytes:
+    try:
+        return given.read_bytes() if isinstance(given, Path) else given.encode() if isinstance(given, str) else given
+    except OSError as exc:
+        raise HarnessError(f"the file {name!r} that the harness offers: {exc}") from exc
 
 
 def _is_inside(name: str) -> bool:

@@ -92,12 +92,12 @@ class Beside:
     async def answer(self, answer: Dialog) -> None:
         """Close the open dialog; the page goes on, unless another one waits."""
         self.stopped = asyncio.get_running_loop().create_future()
-        if self.dialogs.stays(answer):
-            for tab in self.tabs.open:
-                tab.settler.stay()
-        await self.dialogs.answer(answer)
+        stayed_on = await self.dialogs.answer(answer)
         if self.dialogs.open is not None:
             self._stop()
+        for tab in self.tabs.open:
+            if tab.page is stayed_on:
+                await tab.settler.stay()
 
     async def escape(self, tab: Tab) -> bool:
         """What the Escape key does that is not the page's: cancel a chooser, leave full screen; whether it did."""

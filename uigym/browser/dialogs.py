@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.async_api import Dialog, Error
+from playwright.async_api import Dialog, Error, Page
 
 from uigym.beside import OpenDialog
 from uigym.types import Dialog as Answer
@@ -37,10 +37,6 @@ class Dialogs:
         dialog = self._waiting[0]
         return OpenDialog(dialog.type, dialog.message, dialog.default_value)
 
-    def stays(self, answer: Answer) -> bool:
-        """Whether an answer means that the page is not left."""
-        return self._waiting[0].type == "beforeunload" and not answer.accept
-
     async def opened(self, dialog: Dialog) -> None:
         """Playwright reports one."""
         self._report(Event("dialog", dialog.message, dialog.type))
@@ -50,9 +46,11 @@ class Dialogs:
         else:
             await _close(dialog, Answer(accept=dialog.type in ("alert", "beforeunload")))
 
-    async def answer(self, answer: Answer) -> None:
-        """Close the one that is open."""
-        await _close(self._waiting.pop(0), answer)
+    async def answer(self, answer: Answer) -> Page | None:
+        """Close the one that is open; the page that was to be left, if the answer is to stay on it."""
+        dialog = self._waiting.pop(0)
+        await _close(dialog, answer)
+        return dialog.page if dialog.type == "beforeunload" and not answer.accept else None
 
 
 async def _close(dialog: Dialog, answer: Answer) -> None:

@@ -152,7 +152,8 @@ class Session:
         """Write files for the episode, which an Upload may name; they go with the session.
 
         Raises:
-            HarnessError: A file cannot be read or written.
+            HarnessError: A file that is given by its path cannot be read.
+            OSError: One cannot be written.
         """
         self.files = lay_out(files, self._prepared.folder / "files") if files else {}
 
@@ -225,7 +226,7 @@ class Session:
             ProductError, BrowserError: As with `step`.
         """
         async with self._deadline(timeout_s, "looking"):
-            if self._beside.stopped.done():
+            if self._beside.dialogs.open is not None:
                 return await self._still()
             return await self._until_stopped(self._see())
 
@@ -241,9 +242,7 @@ class Session:
         """
         async with self._deadline(timeout_s, "asking the page whether it is there"):
             leaving = self._shown.settler.leaving
-            if self._beside.stopped.done():
-                await self._still()
-            elif not leaving:  # else Chromium would hold the question back
+            if not leaving and self._beside.dialogs.open is None:  # Chromium or a dialog would hold the question back
                 await self._until_stopped(self._ask_status())
             return Standing(self.url, self._status, leaving)
 

@@ -205,8 +205,9 @@ class Settler:
         reply = await self._channel.send("Page.navigate", {"url": url})
         return str(reply.get("errorText", ""))
 
-    def stay(self) -> None:
+    async def stay(self) -> None:
         """A person has decided that the document is not left: what was asked for does not come."""
+        await self.run("0", main=True)  # what the page has asked for is reported before the answer
         self._loads.stay()
 
     async def reload(self) -> None:
