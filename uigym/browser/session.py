@@ -23,7 +23,7 @@ from uigym.browser.input import Input, check
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
-from uigym.browser.wire import PageGone, WireError
+from uigym.browser.wire import PageGone, WireError, WireGone
 from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
 from uigym.surroundings import Surroundings
@@ -281,9 +281,17 @@ class Session:
         await self._ask_status()
         if self._status >= 400:
             raise ProductError(f"{url} answered with HTTP status {self._status}; expected a page to begin on")
-        if frame.settled:  # Chromium refuses it while a page loads
-            await self._shown.channel.send("Page.resetNavigationHistory", {})  # no way back to the empty page before
-        return frame
+        return frame if not frame.settled or await self._forget_way() else await self._see()
+
+    async def _forget_way(self) -> bool:
+        """Leave no way back to the empty page before; False if the page is already on its way to another document."""
+        try:
+            await self._shown.channel.send("Page.resetNavigationHistory", {})
+        except WireGone:
+            raise
+        except WireError:
+            return False
+        return True
 
     async def _ask_status(self) -> Frame:
         self._status = await self._shown.settler.status()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from uigym.browser.loads import HISTORY, SOON, TO, Loads
 from uigym.browser.targets import Calm, Target, together
-from uigym.browser.wire import Channel, WireError, WireGone
+from uigym.browser.wire import Channel
 
 LIMIT_S = 3.0
 """A page that is still at work after this time is shown as it is, with `settled` false."""
@@ -88,8 +88,8 @@ class Settler:
         loads = self._loads
         listeners: dict[str, Callable[[dict[str, Any]], object]] = {
             "Runtime.executionContextCreated": lambda e: self._world(target, e["context"]),
-            "Runtime.executionContextDestroyed": lambda e: self._world_gone(target, e["executionContextId"]),
-            "Runtime.executionContextsCleared": lambda e: target.worlds.clear(),
+            "Runtime.executionContextDestroyed": lambda e: target.leave(e["executionContextId"]),
+            "Runtime.executionContextsCleared": lambda e: target.leave(),
             "Page.frameRequestedNavigation": self._requested,
             "Page.frameScheduledNavigation": self._scheduled,
             "Page.frameClearedScheduledNavigation": lambda e: loads.end(SOON + e["frameId"]),
@@ -141,6 +141,7 @@ class Settler:
         while (left := end - self._loop.time()) > 0:
             if self._loads:
                 await self._loads.change(left)
+                frames = max(frames, 2 if self._others else 0)  # a frame of another process comes to be drawn later
                 continue
             if self._loads.landed:  # a script that has arrived runs a little later
                 self._loads.landed, frames = False, max(frames, 1)
@@ -168,17 +169,10 @@ class Settler:
         """HTTP status of the document that is shown; 0 if it is not known, or on its way for too long. Waits for the page to answer."""
         if self._loads.is_hopeless(TO + self._main):
             return 0
-        world = self._page.worlds.get(self._main)
-        place = {} if world is None else {"contextId": world}
-        try:
-            reply = await self._channel.send(
-                "Runtime.evaluate", {"expression": _STATUS, "returnByValue": True, **place}
-            )
-        except WireGone:
-            raise
-        except WireError:
-            return 0  # the document went away; another one comes
-        return int(reply["result"].get("value") or 0)
+        if self.world is None:
+            return 0
+        reply = await self._page.evaluate(_STATUS, self.world)
+        return int((reply and reply["result"].get("value")) or 0)
 
     def has(self, frame: str) -> bool:
         """Whether a frame is in the page."""
@@ -193,12 +187,12 @@ class Settler:
         """Evaluate our own script in every frame, or in the main one; the values of those that answered."""
         answering = [target for target in self._targets() if not (target.stuck or self._is_leaving(target))]
         asked = [
-            target.value(expression, world)
+            target.evaluate(expression, world)
             for target in answering
             for frame, world in target.worlds.items()
             if frame == self._main or not main
         ]
-        return await asyncio.gather(*asked)
+        return [reply and reply["result"].get("value") for reply in await asyncio.gather(*asked)]
 
     async def navigate(self, url: str) -> str:
         """Begin to open a URL; the network's error, or empty."""
@@ -315,12 +309,6 @@ class Settler:
         if context["name"] == WORLD:
             target.worlds[context["auxData"]["frameId"]] = context["id"]
             self._loads.note()
-
-    def _world_gone(self, target: Target, context: int) -> None:
-        for frame, world in target.worlds.items():
-            if world == context:
-                del target.worlds[frame]
-                return
 
     def _requested(self, event: dict[str, Any]) -> None:
         if event["disposition"] == "currentTab":

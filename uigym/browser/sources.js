@@ -97,6 +97,7 @@
     LockManager: ["query"],
   }; // prettier-ignore
   for (const name in PROMISES) for (const method of PROMISES[name]) replace(proto(name), method, promised("read"));
+  replace(proto("ServiceWorkerContainer"), "ready", promised("read"), "get");
   for (const method of ["compile", "compileStreaming", "instantiate", "instantiateStreaming"]) replace(scope.WebAssembly, method, promised("read"));
   replace(Reflect.getPrototypeOf(new ReadableStream().values()), "next", promised("read"));
   replace(proto("HTMLCanvasElement"), "toBlob", schedule("blob", () => descend("read")));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -20,6 +21,15 @@ class Calm(IntEnum):
     """It is over now."""
     LEFT = 3
     """It is over but for something that seems to have no end."""
+
+
+_VALUE = {"returnByValue": True, "userGesture": True}
+_AWAITED = {"returnByValue": True, "awaitPromise": True}
+
+
+def _calm(reply: dict[str, Any] | None) -> Calm | None:
+    # No script of ours runs in a frame whose sandbox forbids them, nor is there anything to wait for.
+    return None if reply is None else Calm(reply["result"].get("value", Calm.CALM))
 
 
 def together(answers: list[Calm | None]) -> Calm | None:
@@ -45,6 +55,7 @@ class Target:
         """Frame -> JavaScript context in which settle.js runs."""
         self.asker = ""
         """A worker's function that answers as settle.js does."""
+        self._evaluating: set[tuple[int, asyncio.Future[dict[str, Any]]]] = set()
         self._asking: asyncio.Task[Calm | None] | None = None
         self._stuck = False
 
@@ -58,39 +69,36 @@ class Target:
         """
         ms, first = f"{left_s * 1000:.0f}", str(fresh).lower()
         if self.asker:
-            return await self._answer(
-                "Runtime.callFunctionOn",
-                {"functionDeclaration": f"function () {{ return this({ms}, {first}) }}", "objectId": self.asker},
-            )
-        expression = f"settle({ms}, {frames}, {first})"
+            asking = f"function () {{ return this({ms}, {first}) }}"
+            told = {"functionDeclaration": asking, "objectId": self.asker, **_AWAITED}
+            return _calm(await self.channel.send("Runtime.callFunctionOn", told))
         worlds = list(self.worlds.values())
+        expression = f"settle({ms}, {frames}, {first})"
         if len(worlds) == 1:
-            return await self._answer("Runtime.evaluate", {"expression": expression, "contextId": worlds[0]})
-        return together(
-            await asyncio.gather(
-                *(self._answer("Runtime.evaluate", {"expression": expression, "contextId": world}) for world in worlds)
-            )
-        )
+            return _calm(await self.evaluate(expression, worlds[0], _AWAITED))
+        asked = (self.evaluate(expression, world, _AWAITED) for world in worlds)
+        return together([_calm(reply) for reply in await asyncio.gather(*asked)])
 
-    async def _answer(self, method: str, parameters: dict[str, Any]) -> Calm | None:
+    async def evaluate(self, expression: str, world: int, options: Mapping[str, Any] = _VALUE) -> dict[str, Any] | None:
+        """Run our own script; the protocol's answer, None if the document went away."""
+        sent = self.channel.send("Runtime.evaluate", {"expression": expression, "contextId": world, **options})
+        waiting = world, sent
+        self._evaluating.add(waiting)
         try:
-            reply = await self.channel.send(method, {**parameters, "awaitPromise": True, "returnByValue": True})
+            return await sent
         except WireGone:
             raise
         except WireError:
-            return None  # the document went away; another one comes
-        return Calm(reply["result"].get("value", Calm.CALM))  # no script runs in a frame whose sandbox forbids them
+            return None  # another document comes
+        finally:
+            self._evaluating.discard(waiting)
 
-    async def value(self, expression: str, world: int) -> Any:
-        """What our own script evaluates to; None if the document went away."""
-        parameters = {"expression": expression, "contextId": world, "returnByValue": True, "userGesture": True}
-        try:
-            reply = await self.channel.send("Runtime.evaluate", parameters)
-        except WireGone:
-            raise
-        except WireError:
-            return None
-        return reply["result"].get("value")
+    def leave(self, world: int | None = None) -> None:
+        """A document (None: all of them) is gone; not every question to it gets an answer from Chromium."""
+        self.worlds = {frame: other for frame, other in self.worlds.items() if world not in (None, other)}
+        for asked, sent in self._evaluating:
+            if world in (None, asked) and not sent.done():
+                sent.set_exception(WireError("the document went away"))
 
     # --- those that may hang or go without the page ---
 
@@ -104,7 +112,7 @@ class Target:
     async def _try(self, left_s: float, frames: int, fresh: bool) -> Calm | None:
         try:
             return await self.ask(left_s, frames, fresh)
-        except WireGone:
+        except WireError:
             return Calm.CALMED
 
     @property
@@ -119,6 +127,6 @@ class Target:
 
     def crash(self) -> None:
         """Nothing will answer any more until another document comes."""
-        self.worlds.clear()
+        self.leave()
         if self._asking:
             self._asking.cancel()
