@@ -170,10 +170,7 @@ def test_what_fails_in_one_thread_is_that_threads_alone() -> None:
 CLOCKS = {
     "date": "new Date().toISOString()",
     "text": "Date()",
-    "format": "new Intl.DateTimeFormat('en', {dateStyle: 'full', timeStyle: 'full'}).format()",
-    "parts": "new Intl.DateTimeFormat('en', {timeStyle: 'full'}).formatToParts().map(p => p.value).join('')",
     "frame": "frames[0].eval('new Date().toISOString()')",
-    "modern": "globalThis.Temporal ? Temporal.Now.instant().toString() : Date.now()",
 }
 
 

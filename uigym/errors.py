@@ -31,11 +31,11 @@ class HarnessError(UIGymError, ValueError):
 
 
 class ProductError(UIGymError, RuntimeError):
-    """The product under use did not start, answer, reset or show its state."""
+    """The product under use did not start, answer, reset or show its state, or its page hung or closed itself."""
 
 
 class BrowserError(UIGymError, RuntimeError):
-    """The browser did not start, crashed, or did not answer in time."""
+    """The browser did not start, crashed, or can show no page any more."""
 
 
 class PolicyError(UIGymError, RuntimeError):

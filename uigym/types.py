@@ -299,7 +299,10 @@ class Stop(StrEnum):
 
 
 class Cause(StrEnum):
-    """Whose fault it was that an episode has no verdict."""
+    """Whose fault it was that an episode has no verdict.
+
+    A page that hangs or closes itself is the product's, if the browser can still show another.
+    """
 
     PRODUCT = "product"
     BROWSER = "browser"
