@@ -22,7 +22,7 @@ from uigym.harness import Harness
 
 VIEWPORTS: tuple[Size, ...] = ((320, 240), (1024, 768), (1280, 720))
 SLOTS = (1, 2, 4, 8, 16)
-AGAINST = ("raw", "playwright", "browsergym")
+AGAINST = ("frames", "raw", "playwright", "browsergym")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +53,8 @@ class Plan:
             ConfigError: BrowserGym is wanted, and where it is was not said.
         """
         sides: dict[str, Side] = {}
+        if "frames" in self.against:
+            sides["uigym frames"] = OurSide(1, viewport, capture="frames")
         if "raw" in self.against:
             sides["raw"] = raw_side(1, viewport)
         if "playwright" in self.against:

@@ -40,8 +40,8 @@ class Side(Protocol):
 class OurSide:
     """Sessions of uigym, settling included; four to a browser."""
 
-    def __init__(self, slots: int, viewport: Size):
-        self._viewport = viewport
+    def __init__(self, slots: int, viewport: Size, capture: str = "screenshot"):
+        self._viewport, self._capture = viewport, capture
         self._browsers: list[Browser] = []
         self.sessions: list[Session | None] = [None] * slots
 
@@ -53,7 +53,7 @@ class OurSide:
     async def start(self) -> None:
         """Launch a browser for every four slots."""
         for _ in range(0, len(self.sessions), SLOTS_PER_BROWSER):
-            self._browsers.append(await Browser.launch())
+            self._browsers.append(await Browser.launch(capture=self._capture))
 
     async def open(self, slot: int, url: str) -> None:
         """Show a page in a fresh session."""

@@ -46,7 +46,9 @@ class Stages:
         }
 
     async def _act(self) -> None:
-        await self._input.perform(CLICK, self._side.session(0).tab)
+        tab = self._side.session(0).tab
+        async with tab.camera.watched():
+            await self._input.perform(CLICK, tab)
 
     async def _settle(self) -> None:
         await self._act()

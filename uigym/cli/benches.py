@@ -21,7 +21,7 @@ benches = typer.Typer(help="Measure how fast this machine is.", no_args_is_help=
 Keep = Annotated[Path | None, typer.Option("--out", help="Also write the result there, as JSON.")]
 _PAGES, _AGAINST, _SIZES = (
     ("light", "middle", "heavy"),
-    ("raw", "playwright", "browsergym"),
+    ("frames", "raw", "playwright", "browsergym"),
     "320x240,1024x768,1280x720",
 )
 _HARNESS_ROWS = (
