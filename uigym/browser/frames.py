@@ -3,12 +3,13 @@
 A picture then does not wait for the next tick of a 60 Hz screen, nor for a second copy of the frame. In return:
 
 * Chromium ends if two of a browser's pages draw at once, so they take turns, in which each frame waits for its page.
-  A page that does not finish its frame (an endless loop, or a dialog opened from within an animation frame) keeps all
-  pages of that browser from drawing; it is closed after `FRAME_LIMIT_S`.
+  A page that does not finish its frame (an endless loop, or a dialog opened from within an animation frame and left
+  open) keeps all pages of that browser from drawing; it is closed after `FRAME_LIMIT_S`, which loses its episode.
 * Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
   second while somebody waits for the page, `RESTING_S` apart while nobody does.
-* Chromium's own lists and pickers are windows of their own that never finish a frame.
+* Playwright's own screenshots never come. Its waits do, at the pace of a page that rests.
 * Pictures have one pixel per CSS px, and input would miss at another scale: that is refused.
+* Chromium does not start with it where `--site-per-process` is asked for.
 * It takes the headless shell; a full Chromium has no such control.
 """
 
@@ -39,8 +40,6 @@ PATIENCE_S = 1.0
 SOON_S = 0.004
 """Most of what is awaited comes at once; only then is a frame drawn for it."""
 RESTING_S = 0.1
-
-
 HUNG = f"the page hung: it did not finish a frame within {FRAME_LIMIT_S:g} s, and was closed"
 FLAGS = (
     "--enable-begin-frame-control",
@@ -92,16 +91,12 @@ class Frames:
             when = {"frameTimeTicks": self._clock_ms, "interval": FRAME_S * 1000}
             reply = asyncio.ensure_future(channel.send("HeadlessExperimental.beginFrame", {**when, **parameters}))
             await asyncio.wait([reply], timeout=FRAME_LIMIT_S)
-            if not reply.done():
-                await self._end(target, reply)
-            return await reply
-
-    async def _end(self, target: str, reply: asyncio.Future[dict[str, Any]]) -> None:
-        """Close the page that keeps the others from drawing."""
-        self.hung.add(target)
-        await self._wire.post("", "Target.closeTarget", {"targetId": target})
-        await asyncio.wait([reply], timeout=CLOSING_S)
-        if reply.done() and reply.exception():
+            if reply.done():
+                return reply.result()
+            self.hung.add(target)
+            await self._wire.post("", "Target.closeTarget", {"targetId": target})
+            await asyncio.wait([reply], timeout=CLOSING_S)
+            reply.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise BrowserError(HUNG)
 
     async def fit(self, target: str, size: tuple[int, int]) -> None:
