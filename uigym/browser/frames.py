@@ -5,6 +5,8 @@ A picture then does not wait for the next tick of a 60 Hz screen, nor for a seco
 * Chromium ends if two of a browser's pages draw at once, so they take turns, in which each frame waits for its page.
   A page that does not finish its frame (an endless loop, or a dialog opened from within an animation frame and left
   open) keeps all pages of that browser from drawing; it is closed after `FRAME_LIMIT_S`, which loses its episode.
+* Chromium itself forgets some frames soon after a navigation, two or three in a hundred on a busy machine, with the
+  same end. So this is for products that stay in one document, and not the default.
 * Mouse moves, wheel, animations and `requestAnimationFrame` wait for a frame. So frames go on all the time: sixty a
   second while somebody waits for the page, `RESTING_S` apart while nobody does.
 * Playwright's own screenshots never come. Its waits do, at the pace of a page that rests.

@@ -120,8 +120,8 @@ class Browser:
 
         Args:
             executable: The Chromium; None takes the one that `find_chromium` finds.
-            capture: How pictures are taken, for all pages of this browser: "screenshot", or "frames", which is several
-                times faster for one or two sessions of a small viewport and has the limits that frames.py lists;
+            capture: How pictures are taken, for all pages of this browser: "screenshot", or "frames", an experiment
+                that is faster for one or two sessions of a small viewport and has the limits that frames.py lists;
                 "auto" is what the variable UIGYM_CAPTURE says, else "screenshot".
 
         Raises:
