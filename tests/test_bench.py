@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -258,3 +259,12 @@ def test_sizes() -> None:
     for wrong in ("", "320", "320x", "axb", "320x240;1x1", "5x5"):
         with pytest.raises(ConfigError, match="--viewport"):
             parse_sizes(wrong)
+
+
+def test_the_script_for_results_uses_what_the_commands_have() -> None:
+    script = (Path(__file__).parent.parent / "benchmarks" / "env.sh").read_text().replace("\\\n", "")
+    commands = re.findall(r'^ *"\$uigym" (bench \w+)(.*)$', script, re.MULTILINE)
+    assert len(commands) == 5
+    for command, rest in commands:
+        shown = CliRunner().invoke(app, [*command.split(), "--help"]).output
+        assert not [option for option in re.findall(r"--[\w-]+", rest) if option not in shown]

@@ -19,7 +19,7 @@ from uigym.harness import Harness
 from uigym.slot import Limits
 from uigym.types import Goto
 
-_PAGES = ("light", "middle", "heavy")
+_PAGES = ("light", "middle")
 _SAMPLES = 25
 _REST_S = 0.3  # Chromium gives back what a page no longer needs a little later
 

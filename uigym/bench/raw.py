@@ -22,6 +22,7 @@ from uigym.browser.launch import FLAGS
 from uigym.errors import BrowserError
 
 _BUFFER_BYTES = 1 << 26
+_TRIES = 5
 _PICTURE = {"format": "png", "optimizeForSpeed": True}
 _CLICK = (
     {"type": "mouseMoved"},
@@ -85,10 +86,13 @@ class RawChromium:
         self._send("Page.navigate", {"url": url}, session)
         await loaded
         await self._send("Page.disable", session=session)
-        try:
-            return await self._capture(session)
-        except BrowserError:  # a page that has just come sometimes cannot be captured yet
-            return await self._capture(session)
+        drawn = {"expression": "new Promise((drawn) => requestAnimationFrame(drawn))", "awaitPromise": True}
+        for _ in range(_TRIES - 1):  # a page that has just come sometimes cannot be captured yet
+            try:
+                return await self._capture(session)
+            except BrowserError:
+                await self._send("Runtime.evaluate", drawn, session)
+        return await self._capture(session)
 
     async def click(self, slot: int, x: float, y: float) -> bytes:
         """A click and a picture, sent in one go."""
@@ -155,6 +159,7 @@ class RawChromium:
             for future in waiting:
                 if not future.done():
                     future.set_exception(BrowserError("Chromium closed the pipe"))
+                    future.exception()  # marked as seen: not every command's answer is waited for
 
     def _note(self, session: str, event: str) -> None:
         """A document has come: the first one after `open` is the page, since the empty one before it was there already."""
