@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from uigym.beside import OpenChooser
+from uigym.beside import OpenChooser, OpenDialog
 from uigym.browser import Browser, Frame, Session
 from uigym.errors import ActionRefused
 from uigym.surroundings import Surroundings
@@ -125,6 +125,34 @@ async def test_a_picker_that_has_no_field_is_told(opened: Opener) -> None:
     assert await note(session) == "AbortError" and frame.open == NOTHING_OPEN
 
 
+async def test_a_frame_of_another_site_asks_as_the_page_does(opened: Opener) -> None:
+    session, _ = await opened("/trial.html", grants=(Upload, Dialog))
+    session.offer(FILES)
+    other = session.url.replace("127.0.0.1", "localhost")
+    await session.page.evaluate(f"document.body.insertAdjacentHTML('beforeend', '<iframe src={other} style=\"position:absolute;left:160px;top:0;width:150px;height:220px;border:0\">'); 0")  # fmt: skip
+    await session.look()
+    frame = session.page.frames[1]
+    act_inside, one, two = Click(200, 20), Click(200, 60), Click(60, 100)
+    await frame.evaluate("document.body.insertAdjacentHTML('beforeend', '<input id=input type=file oncancel=\"say(1)\">'); act = () => input.click(); 0")  # fmt: skip
+    assert (await session.step(act_inside)).open.chooser == OpenChooser(tuple(FILES))
+    await session.step(Key("Escape"))
+    assert await frame.inner_text("#note") == "1"
+    await session.step(act_inside)
+    await session.step(Upload("a.txt"))
+    assert await frame.evaluate("input.files[0].name") == "a.txt"
+    await frame.evaluate("act = () => Notification.requestPermission().then(say); 0")
+    assert (await session.step(act_inside)).events == (Event("permission", "notifications: denied", "denied"),)
+    await frame.evaluate("act = () => say(confirm('Far?')); 0")
+    assert (await session.step(act_inside)).open.dialog == OpenDialog("confirm", "Far?")
+    await session.step(Dialog(True))
+    assert await frame.inner_text("#note") == "true"
+    await frame.evaluate("act = () => { location.href = '/download/' }; 0")
+    assert (await session.step(act_inside)).events[0].type == "finished"
+    for action in (one, Type("far"), Key("Control+A"), Key("Control+C"), two, Key("Control+V"), one, Key("Control+V")):
+        await session.step(action)
+    assert await session.page.input_value("#two") == "far" and await frame.input_value("#one") == "farfar"
+
+
 # --- permissions -----------------------------------------------------------------------------------------------
 
 ASKS = {
@@ -172,8 +200,7 @@ async def test_the_page_cannot_see_who_listens(opened: Opener) -> None:
         for (const name of ['toJSON', 'detail', 'bubbles', 'kind']) Object.defineProperty(Object.prototype, name, keep(name));
         Object.defineProperty(CustomEvent.prototype, 'detail', keep('event'));
         EventTarget.prototype.dispatchEvent = () => spied.push('dispatched')"""
-    await session.page.evaluate(f"{spy}; 0")
-    frame = await act(session, "print(); Notification.requestPermission(); navigator.clipboard.writeText('x')")
+    frame = await act(session, f"{spy}; print(); Notification.requestPermission(); navigator.clipboard.writeText('x')")
     assert [event.kind for event in frame.events] == ["print", "permission"]
     assert await session.page.evaluate("spied.join()") == ""
     for name in (

@@ -15,6 +15,7 @@ from uigym.browser.pickers import Pickers
 from uigym.browser.settle import WORLD
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared, Tabs
+from uigym.browser.wire import Channel
 from uigym.errors import ActionRefused
 from uigym.surroundings import Surroundings
 from uigym.types import NOTHING_OPEN, Action, Dialog, Event, HoldKey, Key, Open, Upload
@@ -112,14 +113,18 @@ class Beside:
         self.downloads.close()
 
     def _watch(self, tab: Tab) -> None:
-        self.choosers.watch(tab)
         self.pickers.watch(tab)
         tab.channel.on("Inspector.targetCrashed", lambda _: self._on_crash())
         tab.settler.on_lost = lambda: self.add(Event("crash", "a frame of the page crashed"))
-        tab.channel.on("Runtime.bindingCalled", lambda event: self._on_word(tab, event))
-        tab.channel.tell("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
+        tab.settler.each(lambda channel: self._listen(tab, channel))
 
-    def _on_word(self, tab: Tab, event: dict[str, Any]) -> None:
+    def _listen(self, tab: Tab, channel: Channel) -> None:
+        """To a page, or to a frame of another process in it."""
+        self.choosers.watch(tab, channel)
+        channel.on("Runtime.bindingCalled", lambda event: self._on_word(channel, event))
+        channel.tell("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
+
+    def _on_word(self, channel: Channel, event: dict[str, Any]) -> None:
         """What asks.js and beside.js say."""
         if event["name"] != _BINDING:
             return
@@ -134,7 +139,7 @@ class Beside:
         elif kind == "copied":
             self.clipboard.content = word
         elif kind == "read":
-            may = self.clipboard.read(tab, event["executionContextId"], word)
+            may = self.clipboard.read(channel, event["executionContextId"], word)
             decided = "granted" if may else "denied"
             self.add(Event("permission", f"clipboard-read: {decided}", decided))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from uigym.beside import OpenChooser
 from uigym.browser.tab import Tab
-from uigym.browser.wire import WireError
+from uigym.browser.wire import Channel, WireError
 from uigym.errors import ActionRefused, did_you_mean
 from uigym.types import Event
 
@@ -21,6 +21,7 @@ _GONE = "upload: the page has taken its file chooser away; open it again"
 @dataclass(frozen=True)
 class _Chooser:
     tab: Tab
+    channel: Channel
     frame: str
     node: int
     several: bool
@@ -44,13 +45,13 @@ class Choosers:
         self.files: Mapping[str, Path] = {}
         """The episode's files by name."""
 
-    def watch(self, tab: Tab) -> None:
-        """Keep the native dialog away, which no picture would show."""
+    def watch(self, tab: Tab, channel: Channel) -> None:
+        """Keep the native dialog of a page, or of a frame in it, away: no picture would show it."""
         parameters = {"enabled": True, "cancel": not self._kept}
-        tab.channel.tell("Page.setInterceptFileChooserDialog", parameters)
-        tab.channel.on("Page.fileChooserOpened", lambda event: self._opened(tab, event))
-        tab.channel.on("Page.frameNavigated", lambda event: self._left(tab, event["frame"]["id"]))
-        tab.channel.on("Page.frameDetached", lambda event: self._left(tab, event["frameId"]))
+        channel.tell("Page.setInterceptFileChooserDialog", parameters)
+        channel.on("Page.fileChooserOpened", lambda event: self._opened(tab, channel, event))
+        channel.on("Page.frameNavigated", lambda event: self._left(tab, event["frame"]["id"]))
+        channel.on("Page.frameDetached", lambda event: self._left(tab, event["frameId"]))
 
     @property
     def open(self) -> OpenChooser | None:
@@ -94,14 +95,14 @@ class Choosers:
         paths = [str(choices[name]) for name in _names(names)]
         try:
             if paths:
-                await chooser.tab.channel.send("DOM.setFileInputFiles", {"files": paths, "backendNodeId": chooser.node})
+                await chooser.channel.send("DOM.setFileInputFiles", {"files": paths, "backendNodeId": chooser.node})
             else:
                 await self._cancel(chooser)
         except WireError as exc:
             raise ActionRefused(_GONE) from exc
 
     async def _cancel(self, chooser: _Chooser) -> None:
-        send, world = chooser.tab.channel.send, chooser.tab.settler.world
+        send, world = chooser.channel.send, chooser.tab.settler.world(chooser.frame)
         place = {} if world is None else {"executionContextId": world}
         node = await send("DOM.resolveNode", {"backendNodeId": chooser.node, **place})
         await send("Runtime.callFunctionOn", {"objectId": node["object"]["objectId"], "functionDeclaration": _CANCEL})
@@ -113,11 +114,11 @@ class Choosers:
             name.split("/")[0]: path.parents[name.count("/") - 1] for name, path in self.files.items() if "/" in name
         }
 
-    def _opened(self, tab: Tab, event: dict[str, Any]) -> None:
+    def _opened(self, tab: Tab, channel: Channel, event: dict[str, Any]) -> None:
         if not self._kept or "backendNodeId" not in event:  # a script's own picker has no field: it was cancelled
             self._report(Event("filechooser", "cancelled at once", "cancelled"))
             return
-        task = asyncio.get_running_loop().create_task(self._describe(tab, event))
+        task = asyncio.get_running_loop().create_task(self._describe(tab, channel, event))
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
 
@@ -126,10 +127,10 @@ class Choosers:
         if self._chooser and self._chooser.tab is tab and frame in (self._chooser.frame, tab.target):
             self._chooser = None
 
-    async def _describe(self, tab: Tab, event: dict[str, Any]) -> None:
+    async def _describe(self, tab: Tab, channel: Channel, event: dict[str, Any]) -> None:
         several = event["mode"] != "selectSingle"
         try:
-            reply = await tab.channel.send("DOM.describeNode", {"backendNodeId": event["backendNodeId"]})
+            reply = await channel.send("DOM.describeNode", {"backendNodeId": event["backendNodeId"]})
         except WireError:
             return  # the page has gone on
         flat = reply["node"].get("attributes", [])
@@ -137,7 +138,13 @@ class Choosers:
         folder = "webkitdirectory" in attributes
         kind = "folder" if folder else "several" if several else "one"
         self._chooser = _Chooser(
-            tab, event["frameId"], event["backendNodeId"], several and not folder, folder, attributes.get("accept", "")
+            tab,
+            channel,
+            event["frameId"],
+            event["backendNodeId"],
+            several and not folder,
+            folder,
+            attributes.get("accept", ""),
         )
         self._report(
             Event("filechooser", {"one": "one file", "several": "several files", "folder": "a folder"}[kind], kind)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 from uigym.browser.keys import Chord
 from uigym.browser.tab import Tab
+from uigym.browser.wire import Channel
 
 _TRIES = 5
 _TURN_S = 1.0
@@ -35,12 +36,10 @@ class Clipboard:
         self.content: Mapping[str, str] = {}
         """By MIME type: text/plain, text/html."""
 
-    def read(self, tab: Tab, frame_world: int, number: int) -> bool:
+    def read(self, channel: Channel, world: int, number: int) -> bool:
         """Answer a script that wants to read it; whether it may."""
         content = json.dumps(self.content if self._readable else None)
-        tab.channel.tell(
-            "Runtime.evaluate", {"expression": f"answerRead({number}, {content})", "contextId": frame_world}
-        )
+        channel.tell("Runtime.evaluate", {"expression": f"answerRead({number}, {content})", "contextId": world})
         return self._readable
 
     async def paste(self, tab: Tab, press: Callable[[], Awaitable[None]]) -> None:

@@ -16,7 +16,8 @@ class Dialogs:
 
     Without the grant each is answered at once, so that the page goes on: an alert is accepted, a confirm or a prompt
     dismissed, and a page that asks whether it may be left is left. With it, the page stands still until a Dialog
-    action answers: accept is OK or leave, the text is the prompt's; not accept is cancel or stay.
+    action answers: accept is OK or leave, the text is the prompt's; not accept is cancel or stay. Keys and movements of
+    an action that come while a dialog is open do not reach the page, as on a desktop; what was held is let go.
     """
 
     def __init__(self, kept: bool, report: Callable[[Event], None], changed: Callable[[], None]):
@@ -28,6 +29,8 @@ class Dialogs:
         """
         self._kept, self._report, self._changed = kept, report, changed
         self._waiting: list[Dialog] = []
+        self.count = 0
+        """How many there have been."""
 
     @property
     def open(self) -> OpenDialog | None:
@@ -39,6 +42,7 @@ class Dialogs:
 
     async def opened(self, dialog: Dialog) -> None:
         """Playwright reports one."""
+        self.count += 1
         self._report(Event("dialog", dialog.message, dialog.type))
         if self._kept:
             self._waiting.append(dialog)

@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import Any
 
-from uigym.browser.keyboard import press_chord, type_text
+from uigym.browser.keyboard import press_chord, release_chord, type_text
 from uigym.browser.keys import MODIFIERS, parse_chord
 from uigym.browser.mouse import BUTTONS, Mouse, way
 from uigym.browser.tab import Tab
@@ -179,6 +179,14 @@ class Input:
                 await press_chord(chord, tab, min(seconds, MAX_WAIT_S))
             case Wait(seconds=seconds):
                 await asyncio.sleep(min(seconds, MAX_WAIT_S))
+
+    async def let_go(self, action: Action, tab: Tab) -> None:
+        """Release an action's keys again: a dialog that opened on the way may have swallowed their release."""
+        match action:
+            case Type():
+                await release_chord("Shift", tab)
+            case Key(chord=chord) | HoldKey(chord=chord):
+                await release_chord(chord, tab)
 
     async def _key(self, spelling: str, tab: Tab) -> None:
         if parse_chord(spelling) == parse_chord("Escape") and await self.mouse.carries(tab):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from uigym.browser.keys import CHARACTERS, MODIFIER_STROKES, MODIFIERS, NAMED, Stroke, parse_chord
+from uigym.browser.keys import CHARACTERS, MODIFIER_STROKES, MODIFIERS, NAMED, Chord, Stroke, parse_chord
 from uigym.browser.tab import Command, Tab
 
 _REPEAT_DELAY_S, _REPEAT_S = 0.5, 0.033  # what a keyboard does while a key is held
@@ -28,15 +28,19 @@ async def press_chord(spelling: str, tab: Tab, seconds: float) -> None:
     chord = parse_chord(spelling)
     bits = modifier_bits(chord.modifiers)
     events = [*modifiers_down(chord.modifiers), *([_key(chord.stroke, bits)] if chord.stroke else [])]
-    up = [*([_key(chord.stroke, bits, up=True)] if chord.stroke else []), *modifiers_up(chord.modifiers)]
     if not seconds:
-        await tab.send([*events, *up])
+        await tab.send([*events, *_up(chord)])
         return
     await tab.send(events)
     try:
         await (_repeat(tab, chord.stroke, bits, seconds) if chord.stroke else asyncio.sleep(seconds))
     finally:
-        await tab.send(up)
+        await tab.send(list(_up(chord)))
+
+
+async def release_chord(spelling: str, tab: Tab) -> None:
+    """Release the keys of a chord, whether they are down or not."""
+    await tab.send(list(_up(parse_chord(spelling))))
 
 
 def modifier_bits(modifiers: Iterable[str]) -> int:
@@ -58,6 +62,12 @@ def modifiers_up(modifiers: Iterable[str]) -> Iterator[Command]:
     while held:
         name = held.pop()
         yield _key(MODIFIER_STROKES[name], modifier_bits(held), up=True)
+
+
+def _up(chord: Chord) -> Iterator[Command]:
+    if chord.stroke:
+        yield _key(chord.stroke, modifier_bits(chord.modifiers), up=True)
+    yield from modifiers_up(chord.modifiers)
 
 
 def _commands(text: str) -> Iterator[Command]:

@@ -298,10 +298,12 @@ class Session:
         return Frame(self._png, True)
 
     async def _act(self, action: Action) -> Frame:
-        began, tab = time.perf_counter(), self._shown
+        began, tab, dialogs = time.perf_counter(), self._shown, self._beside.dialogs.count
         try:
             async with tab.camera.watched():
                 await self._perform(action, tab)
+            if self._beside.dialogs.count > dialogs:
+                await self._input.let_go(action, tab)
         except (Error, WireError):
             if not await self._tabs.outlives(tab):  # else the act has closed its own tab
                 raise

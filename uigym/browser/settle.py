@@ -80,6 +80,7 @@ class Settler:
         self._joining: dict[str, asyncio.Task[None]] = {}
         self._loads = Loads()
         self._script = ""
+        self._takers: list[Callable[[Channel], None]] = []
         self.on_lost: Callable[[], None] = lambda: None
         """Called when a frame's process crashes and the page lives on."""
         self._listen(self._page)
@@ -122,6 +123,13 @@ class Settler:
             channel.send("Page.addScriptToEvaluateOnNewDocument", script),
             channel.send("Target.setAutoAttach", _FOLLOWED),
         ]
+
+    def each(self, take: Callable[[Channel], None]) -> None:
+        """Call with the channel to the page, and to each frame of another process: now, and when one comes."""
+        self._takers.append(take)
+        for target in self._targets():
+            if target.frame:
+                take(target.channel)
 
     @property
     def leaving(self) -> bool:
@@ -178,10 +186,9 @@ class Settler:
         """Whether a frame is in the page."""
         return any(frame in target.worlds for target in self._targets())
 
-    @property
-    def world(self) -> int | None:
-        """JavaScript context of our world in the main frame; None while a document is on its way."""
-        return self._page.worlds.get(self._main)
+    def world(self, frame: str) -> int | None:
+        """JavaScript context of our world in a frame; None while a document is on its way."""
+        return next((target.worlds[frame] for target in self._targets() if frame in target.worlds), None)
 
     async def run(self, expression: str, main: bool = False) -> list[Any]:
         """Evaluate our own script in every frame, or in the main one; the values of those that answered."""
@@ -265,6 +272,8 @@ class Settler:
 
     async def _join_frame(self, frame: Target) -> None:
         resumed = frame.channel.send
+        for take in self._takers:
+            take(frame.channel)
         await asyncio.gather(
             *self._follow(frame.channel), resumed("Runtime.runIfWaitingForDebugger"), return_exceptions=True
         )
