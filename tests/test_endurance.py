@@ -170,6 +170,8 @@ def test_what_fails_in_one_thread_is_that_threads_alone() -> None:
 CLOCKS = {
     "date": "new Date().toISOString()",
     "text": "Date()",
+    "format": "new Intl.DateTimeFormat('en', {dateStyle: 'full', timeStyle: 'full'}).format()",
+    "modern": "globalThis.Temporal ? Temporal.Now.instant().toString() : Date.now()",
     "frame": "frames[0].eval('new Date().toISOString()')",
 }
 

@@ -27,7 +27,12 @@ FAULTS: list[Exception | None] = [
     OSError("a pipe broke"),
     TimeoutError(),
 ]
-CAUSES = {"BrowserError": Cause.BROWSER, "ProductError": Cause.PRODUCT, "VerifierError": Cause.VERIFIER}
+CAUSES = {
+    "HarnessError": Cause.HARNESS,
+    "BrowserError": Cause.BROWSER,
+    "ProductError": Cause.PRODUCT,
+    "VerifierError": Cause.VERIFIER,
+}
 STATE = State({"notes": ({"id": 1},)})
 
 

@@ -253,7 +253,7 @@ class Session:
     async def close(self) -> None:
         """End the context with all its pages, storage and files. Harmless when called twice."""
         if self._work:
-            self._work.cancel()
+            _forgo(self._work)
         self._work = None
         self._beside.close()
         self.left_behind = not self._lost
@@ -262,7 +262,7 @@ class Session:
                 closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
                 await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
                 self.left_behind = False
-        except (Error, TimeoutError):
+        except (Error, WireError, TimeoutError):
             return  # the browser is gone or will be ended with its process
         finally:
             self.when_closed()
@@ -391,10 +391,12 @@ class Session:
             return frame
         finally:
             if not work.done() and self._work is not work:
-                work.cancel()
+                _forgo(work)
 
     @asynccontextmanager
     async def _deadline(self, seconds: float, doing: str) -> AsyncIterator[None]:
+        if self._beside.crashed and self._failure is None:
+            self._failure = BrowserError("the page crashed")
         if self._failure is not None:
             raise type(self._failure)(str(self._failure))
         try:
@@ -450,6 +452,12 @@ class Session:
         if not 0 <= index < len(entries) or entries[index]["url"] == "about:blank":
             return None
         return int(entries[index]["id"])
+
+
+def _forgo(work: asyncio.Task[Frame]) -> None:
+    """End an act whose frame nobody waits for, be it an error."""
+    work.cancel()
+    work.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 async def _unknown() -> bool:
