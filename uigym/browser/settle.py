@@ -177,9 +177,10 @@ class Settler:
         """HTTP status of the document that is shown; 0 if it is not known, or on its way for too long. Waits for the page to answer."""
         if self._loads.is_hopeless(TO + self._main):
             return 0
-        if self.world is None:
+        world = self.world(self._main)
+        if world is None:
             return 0
-        reply = await self._page.evaluate(_STATUS, self.world)
+        reply = await self._page.evaluate(_STATUS, world)
         return int((reply and reply["result"].get("value")) or 0)
 
     def has(self, frame: str) -> bool:
