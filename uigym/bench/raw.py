@@ -11,8 +11,6 @@ import base64
 import fcntl
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,7 @@ class RawChromium:
         self._shown: set[str] = set()  # sessions whose page has begun to come
         self._last = 0
         self.folder = Path()
-        """Chromium's profile."""
+        """What Chromium leaves on the disk; a sweep finds it after a kill."""
         self.pid = 0
         """Of Chromium's main process."""
 
@@ -52,7 +50,7 @@ class RawChromium:
         Raises:
             BrowserError: It does not answer.
         """
-        self.folder = Path(tempfile.mkdtemp(prefix="uigym-raw-"))
+        self.folder = orphans.claim()
         commands, answers = _above(os.pipe()), _above(os.pipe())
         self.pid = self._spawn(commands[0], answers[1])
         for end in (commands[0], answers[1]):
@@ -119,13 +117,13 @@ class RawChromium:
                 break
             await asyncio.sleep(0.01)  # its children write into the profile until they are gone
         self.pid = 0
-        await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+        await asyncio.to_thread(orphans.discard, self.folder)
 
     def _spawn(self, commands: int, answers: int) -> int:
         """Start Chromium, which reads its commands from descriptor 3 and answers on 4."""
         path = str(find_chromium())
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        own = [f"--user-data-dir={self.folder}", "--headless", "--remote-debugging-pipe", orphans.mark()]
+        own = [f"--user-data-dir={self.folder / 'chromium'}", "--headless", "--remote-debugging-pipe", orphans.mark()]
         quiet = [(os.POSIX_SPAWN_OPEN, end, os.devnull, os.O_RDWR, 0) for end in (0, 1, 2)]
         pipes = [(os.POSIX_SPAWN_DUP2, commands, 3), (os.POSIX_SPAWN_DUP2, answers, 4)]
         command = [path, *FLAGS, *own, *sandbox, "about:blank"]

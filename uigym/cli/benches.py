@@ -168,7 +168,7 @@ def _print_pages(result: dict[str, Any]) -> None:
     memory = _table("Memory of a browser, MiB", "", "1 slot", "each further slot")
     for entry in result["memory"]:
         memory.add_row(f"{entry['page']} {_size(entry)}", f"{entry['mb'][0]:.0f}", f"{entry['per_further_slot']:.1f}")
-    resets = _table(f"Reset of {result['resets']['harness']} and browser, ms", "", "median", "90 %")
+    resets = _table(f"Reset ({result['resets']['harness']}), ms", "", "median", "90 %")
     for route, spent in result["resets"].items():
         if route != "harness":
             resets.add_row(route.replace("_", " "), f"{spent['p50']:.0f}", f"{spent['p90']:.0f}")
