@@ -22,7 +22,7 @@ def config(out: Path, max_updates: int) -> RunConfig:
     trainer = {
         "warm_start": {"demonstrations": 4, "epochs": 1, "batch_rows": 4},
         "algorithm": {"group_size": 2, "groups_per_step": 2, "minibatches": 1},
-        **{"max_updates": max_updates, "save_every": 1, "threads": 1},
+        **{"max_updates": max_updates, "save_every": 1, "threads": 1, "final_rate": 0.5},
     }
     data = {"tags": ["short"], "val_episodes": 2}
     return RunConfig.model_validate(
@@ -51,7 +51,8 @@ def test_a_run_is_begun_gone_on_with_and_used(tmp_path: Path) -> None:
     second = train(config(tmp_path, 2), again.append)
     assert second == tmp_path / "checkpoint-2" and not first.exists()
     assert f"going on from {first} after 1 updates" in again and not any("demonstrations" in line for line in again)
-    assert [row["update"] for row in rows(tmp_path, "grpo")] == [1, 2] and len(rows(tmp_path, "test")) == 2
+    assert [(row["update"], row["rate"]) for row in rows(tmp_path, "grpo")] == [(1, 1.0), (2, 0.75)]
+    assert len(rows(tmp_path, "test")) == 2
     progress = json.loads((second / "progress.json").read_text())
     assert [row["update"] for row in progress["curve"]] == [1, 2] and progress["practice"]["drawn"] == 4
     if rows(tmp_path, "grpo")[1]["groups"]:

@@ -91,6 +91,8 @@ class Trainer(_Section):
     """Seconds of reinforcement at most; None is no limit."""
     matrix_lr: float = Field(5e-4, gt=0)
     other_lr: float = Field(1.5e-4, gt=0)
+    final_rate: float = Field(1.0, gt=0, le=1)
+    """Share of the learning rates that is left at the end; they fall evenly by updates or seconds, whichever end sooner."""
     picture_gradient: bool = False
     """Train through the picture tokens too: several times the cost."""
     save_every: int = Field(10, ge=1)

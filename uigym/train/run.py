@@ -51,6 +51,8 @@ class Run:
     log: Log
     say: Callable[[str], None] = print
     curve: list[dict[str, Any]] = field(default_factory=list)
+    rate: float = field(default=1.0, init=False)
+    """Share of the learning rates that is in use now."""
     done: int = 0
     """Updates so far."""
     saved: int = -1
@@ -157,6 +159,7 @@ class Run:
         if self.done >= trainer.max_updates:
             return
         begun = time.monotonic()
+        self._slow_down(0.0)
         updates = reinforce(
             pool,
             self.policy,
@@ -170,14 +173,23 @@ class Run:
             async for update in running:
                 self.done = update.number
                 self._record(update, time.monotonic() - begun)
+                self._slow_down(time.monotonic() - begun)
                 late = trainer.max_seconds is not None and time.monotonic() - begun > trainer.max_seconds
                 if late or update.number >= trainer.max_updates:
                     break
                 if update.number % trainer.save_every == 0:
                     self.save()
 
+    def _slow_down(self, wall_s: float) -> None:
+        """Late steps, which meet fewer tasks that still teach, are mostly noise."""
+        trainer = self.config.trainer
+        by_time = wall_s / trainer.max_seconds if trainer.max_seconds else 0.0
+        done = min(1.0, max(by_time, self.done / trainer.max_updates))
+        self.rate = 1.0 - (1.0 - trainer.final_rate) * done
+        self.learner.scale_rates(self.rate)
+
     def _record(self, update: Update, wall_s: float) -> None:
-        row = {**update.to_json(), "wall_s": round(wall_s, 1)}
+        row = {**update.to_json(), "wall_s": round(wall_s, 1), "rate": round(self.rate, 3)}
         self.curve.append(row)
         self.log.write({"phase": "grpo", **row})
         rate = update.steps / max(update.rollout_s, 1e-9)
