@@ -71,10 +71,12 @@ class Downloads:
 
     async def rest(self) -> None:
         """Wait for what this step has begun, if it comes quickly; report what is still under way."""
-        await self._wait(BEGIN_S, lambda: not self._announced)
-        self._announced = 0
+        if self._announced:
+            await self._wait(BEGIN_S, lambda: not self._announced)
+            self._announced = 0
         fresh = [transfer for transfer in self._transfers.values() if transfer.open and not transfer.told]
-        await self._wait(QUICK_S, lambda: not any(transfer.open for transfer in fresh))
+        if fresh:
+            await self._wait(QUICK_S, lambda: not any(transfer.open for transfer in fresh))
         for transfer in fresh:
             if transfer.open:
                 transfer.told = True

@@ -64,7 +64,7 @@ class Tabs:
         self._seen = {first.target: ("", "")}  # every window there ever was -> address, title
         self._coming: set[str] = set()  # open, but without a tab
         self._new: list[Tab] = []  # not reported yet
-        self._blank: set[str] = set()  # closed because all they did was to begin a download
+        self._dropped: set[str] = set()  # closed by us: one too many, or empty but for the download that it began
         self._gone: set[str] = set()
         self._adopting: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -101,8 +101,11 @@ class Tabs:
     async def arrive(self) -> bool:
         """Wait for the windows that were opened, and for the newest to settle; whether all has come to rest."""
         there = await self._wait(lambda: not self._coming)
-        for _ in self._coming:
-            self._report(Event("tab", "its document does not come", "coming"))
+        for target in self._coming:
+            if target in self._dropped:
+                self._close(target)
+            else:
+                self._report(Event("tab", "its document does not come", "coming"))
         self._coming.clear()
         if self._behind and self.open:
             await self.show(self.shown)
@@ -130,8 +133,8 @@ class Tabs:
         """Close a window that has begun a download and never had a document, as a desktop browser does."""
         address, _ = self._seen.get(target, ("none", ""))
         if target != self._prepared.tab.target and address in ("", "about:blank", ":"):
-            self._blank.add(target)
-            self._prepared.wire.tell("", "Target.closeTarget", {"targetId": target})
+            self._dropped.add(target)
+            self._close(target)
 
     def close(self) -> None:
         """Follow no more."""
@@ -147,11 +150,12 @@ class Tabs:
         if info.get("browserContextId") != self._prepared.tab.context or info["type"] != "page" or target in self._seen:
             return
         self._seen[target] = info["url"], info["title"]
-        if len(self.open) + len(self._coming) < MAX_TABS:
-            self._coming.add(target)
-            return
-        self._blank.add(target)
-        self._report(Event("tab", f"closed at once: {MAX_TABS} tabs are open already", "refused"))
+        if len(self.open) + len(self._coming - self._dropped) >= MAX_TABS:
+            self._dropped.add(target)  # and closed once it is whole: before that, its opener would wait for ever
+            self._report(Event("tab", f"closed at once: {MAX_TABS} tabs are open already", "refused"))
+        self._coming.add(target)
+
+    def _close(self, target: str) -> None:
         self._prepared.wire.tell("", "Target.closeTarget", {"targetId": target})
 
     def _told(self, info: dict[str, Any]) -> None:
@@ -159,7 +163,7 @@ class Tabs:
             self._seen[info["targetId"]] = info["url"], info["title"]
 
     def _destroyed(self, target: str) -> None:
-        if target in self._coming and target not in self._blank:  # it lived so briefly that nobody has seen it
+        if target in self._coming and target not in self._dropped:  # it lived so briefly that nobody has seen it
             self._report(Event("tab", "", "opened"))
             self._report(Event("tab", "", "closed"))
         self._coming.discard(target)
@@ -173,7 +177,7 @@ class Tabs:
         self.open.remove(tab)
         self._recent = [other for other in self._recent if other is not tab]
         title = self._seen[tab.target][1]
-        if tab.target not in self._blank:
+        if tab.target not in self._dropped:
             if tab in self._new:
                 self._report(Event("tab", title, "opened"))
             self._report(Event("tab", title, "closed"))
@@ -188,29 +192,31 @@ class Tabs:
         try:
             prepared = self._prepared
             tab = await Tab.attach(page, prepared.wire, prepared.route, prepared.settling, prepared.screen)
+            if tab.target in self._dropped:
+                self._close(tab.target)
+                return
             self._watch(tab)
             if page.viewport_size != self._size:  # a script may ask for any; a person would enlarge the window
                 await page.set_viewport_size(self._size)
-            await self._place(tab)
+            await page.bring_to_front()
+            self._place(tab)
         except (Error, WireError):
             return  # closed again before it was ready
         finally:
             self._changed.set()
 
-    async def _place(self, tab: Tab) -> None:
+    def _place(self, tab: Tab) -> None:
         """Show a new tab, unless one that was opened after it is shown already."""
-        order = list(self._seen)
-        later = order.index(self.shown.target) > order.index(tab.target)
-        if not later:
-            await tab.page.bring_to_front()
-        if tab.target in self._gone | self._blank:
-            return
-        self.open = sorted([*self.open, tab], key=lambda one: order.index(one.target))
-        self._recent.insert(len(self._recent) - later, tab)
-        self._last = self.shown
-        self._behind = self._behind and later
-        self._new.append(tab)
         self._coming.discard(tab.target)
+        if tab.target in self._gone | self._dropped:
+            return
+        order = list(self._seen)
+        above = order.index(self.shown.target) > order.index(tab.target)
+        self.open = sorted([*self.open, tab], key=lambda one: order.index(one.target))
+        self._recent.insert(len(self._recent) - above, tab)
+        self._last = self.shown
+        self._behind = above
+        self._new.append(tab)
 
     async def _wait(self, over: Callable[[], bool]) -> bool:
         try:
