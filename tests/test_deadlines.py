@@ -192,14 +192,15 @@ def spinning(where: str) -> Harness:
 )
 async def test_a_task_that_spins_is_one_failure_and_other_slots_go_on(where: str, cause: Cause) -> None:
     over: list[Finished] = []
-    async with Pool(spinning(where), slots=2, limits=Limits(judge_s=1.5)) as pool:
+    async with Pool(spinning(where), slots=2, limits=Limits(judge_s=4.0)) as pool:
         wanted = [Request("odd", 0), *(Request("count", seed) for seed in range(2))]
         async for done in pool.run(NoOpPolicy(), wanted):
             over.append(done)
-    *others, lost = over
-    assert {done.episode.task for done in others} == {"count"} and all(done.episode.verdict for done in others)
+    assert over[0].episode.task == "count"  # it did not wait for the other slot
+    (lost,) = (done for done in over if done.episode.task == "odd")
+    assert all(done.episode.verdict for done in over if done is not lost)
     assert lost.episode.failure is not None and lost.episode.failure.cause is cause
-    assert "not finished within 1.5 s" in lost.episode.failure.message
+    assert "not finished within 4 s" in lost.episode.failure.message
     assert lost.episode.attempt == 0 and lost.episode.reward is None
     assert await until(lambda: not [thread for thread in threads() if thread.daemon and "work" in thread.name])
 

@@ -210,7 +210,8 @@ async def test_navigations_within_an_episode_keep_nothing(browser: Browser, page
             await session.step(Goto(f"{pages.url}/{('input', 'form')[number % 2]}.html"))
             await session.step(Key("Tab"))
         settler = session._shown.settler
-        return alive(), listeners(browser), len(settler._worlds) + len(settler._leaving) + len(settler._loading)
+        kept = (settler._page.worlds, settler._others, settler._loads._open, settler._loads._requests)
+        return alive(), listeners(browser), sum(map(len, kept))
 
     first = await wander(4)
     assert await wander(30) == first
