@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +18,8 @@ from uigym.errors import BrowserError
 log = logging.getLogger(__name__)
 PNG = {"format": "png", "optimizeForSpeed": True}
 """Lossless; half the time of Chromium's smaller PNG."""
+PAUSES_S = (0.01, 0.03, 0.06, 0.1, 0.2, 0.4, 0.7)
+"""Before each further try of a picture that fails."""
 
 
 class Sender(Protocol):
@@ -32,7 +35,7 @@ class Camera(Protocol):
         """The viewport as a PNG, drawn after everything that has happened so far.
 
         Raises:
-            BrowserError: Chromium took none, twice.
+            BrowserError: Chromium took none, and was asked again and again.
             WireGone: The page or the browser is gone.
         """
 
@@ -66,7 +69,7 @@ class Screenshot:
         self._channel = channel
 
     async def picture(self) -> bytes:
-        return await twice(self._take)
+        return await persist(self._take)
 
     def watched(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
@@ -92,17 +95,22 @@ class Screenshots:
         return Screenshot(channel)
 
 
-async def twice(take: Callable[[], Awaitable[bytes]]) -> bytes:
-    """A picture; one that fails is rare, under load, and the second works."""
+async def persist(take: Callable[[], Awaitable[bytes]]) -> bytes:
+    """A picture, as soon as Chromium takes one: it may refuse while a page that has just come has drawn nothing yet."""
+    for pause_s in PAUSES_S:
+        try:
+            return await take()
+        except WireGone:
+            raise
+        except WireError as exc:
+            log.debug("no picture yet: %s", exc)
+        await asyncio.sleep(pause_s)
     try:
         return await take()
     except WireGone:
         raise
     except WireError as exc:
-        log.debug("no picture, once: %s", exc)
-    try:
-        return await take()
-    except WireGone:
-        raise
-    except WireError as exc:
-        raise BrowserError(f"Chromium took no picture of the page, twice: {exc}") from exc
+        tries = len(PAUSES_S) + 1
+        raise BrowserError(
+            f"Chromium took no picture of the page, {tries} times in {sum(PAUSES_S):g} s: {exc}"
+        ) from exc

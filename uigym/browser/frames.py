@@ -28,7 +28,7 @@ from typing import Any
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page
 
-from uigym.browser.capture import PNG, Sender, twice
+from uigym.browser.capture import PNG, Sender, persist
 from uigym.browser.wire import Channel, Wire, WireError, WireGone
 from uigym.errors import BrowserError, ConfigError
 
@@ -129,7 +129,7 @@ class FrameCamera:
         self._beating = asyncio.create_task(self._beat())
 
     async def picture(self) -> bytes:
-        return await twice(self._take)
+        return await persist(self._take)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
