@@ -53,10 +53,9 @@ FLAGS = (
     "--disable-quic",
     "--disable-sync",
     "--metrics-recording-only",
-    # One process fewer each for drawing and for the network: a step crosses processes a dozen times.
-    "--in-process-gpu",
     # A picture from a surface of its own comes a frame sooner. Chromium holds a page's tasks back after an input until a frame is drawn,
-    # for a person's eyes; here that would be a frame more for each step. Of this switch the last one counts.
+    # for a person's eyes; here that would be a frame more for each step. Of this switch the last one counts. The network needs no process
+    # of its own; drawing does: within the browser's it fails on some machines.
     "--enable-features=NetworkServiceInProcess2,CDPScreenshotNewSurface,DeferRendererTasksAfterInput:policy/minimal-types",
 )
 Way = tuple[Callable[[Wire], Route], tuple[str, ...]]
