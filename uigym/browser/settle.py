@@ -15,6 +15,8 @@ from uigym.browser.wire import Channel
 
 LIMIT_S = 3.0
 """A page that is still at work after this time is shown as it is, with `settled` false."""
+DRAWN = 2
+"""Frames in which one of another process has its part of the picture ready: a picture does not wait for that."""
 WORLD = "uigym"
 """Name of the JavaScript world that settle.js runs in; a page cannot see it."""
 
@@ -149,7 +151,6 @@ class Settler:
         while (left := end - self._loop.time()) > 0:
             if self._loads:
                 await self._loads.change(left)
-                frames = max(frames, 2 if self._others else 0)  # a frame of another process comes to be drawn later
                 continue
             if self._loads.landed:  # a script that has arrived runs a little later
                 self._loads.landed, frames = False, max(frames, 1)
@@ -162,7 +163,8 @@ class Settler:
                 break
             if not self._loads and (self._is_alone() or (verdict is Calm.CALM and not fresh)):
                 return not left_alone
-            fresh, frames = False, 0  # one may have given work to another while that was already calm
+            fresh = False  # one may have given work to another while that was already calm
+            frames = DRAWN if any(other.frame for other in self._others.values()) else 0
         self._loads.give_up()
         return False
 
