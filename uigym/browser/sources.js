@@ -3,7 +3,7 @@
   const { LIFE_MS, scope, apply, construct, getOwnPropertyDescriptor, min, now, later, own, table, nothing, then, span } = tracker;
   const { hold, alive, descend, enter, replace, on, attempt, within, schedule, current, resume, root } = tracker;
   const proto = (name) => scope[name] && scope[name].prototype;
-  const NOISE_MS = 1500; // a channel is silent unless two messages came of themselves within this time
+  const NOISE_MS = 500; // a channel is silent if nothing came of itself for so long, and no two messages for thrice as long
   const REPLY_MS = 150; // on one that is not, answers come within this time
   const PATIENCE_MS = 1000; // on a silent one, the first answer comes within this, unless one failed to come
   const LULL_MS = 30; // and further ones follow at most so much later
@@ -27,7 +27,7 @@
     record.cause = next;
     record.answered = false;
     record.last = now() + record.full;
-    record.noisy = now() - record.before < NOISE_MS;
+    record.noisy = now() - record.heard < NOISE_MS || now() - record.before < 3 * NOISE_MS;
     record.done = hold(record.full + LULL_MS);
     wait(record, record.noisy ? min(REPLY_MS, record.full) : record.patience);
   };
