@@ -323,8 +323,16 @@ class Settler:
             self._loads.note()
 
     def _requested(self, event: dict[str, Any]) -> None:
-        if event["disposition"] == "currentTab":
-            self._loads.begin(TO + event["frameId"])
+        if event["disposition"] != "currentTab":
+            return
+        self._loads.begin(TO + event["frameId"])
+        if event["frameId"] == self._main:
+            self._loop.call_later(LIMIT_S, self._release)
+
+    def _release(self) -> None:
+        """A question that was asked just before the page began to leave is held back with it."""
+        if self.leaving:
+            self._page.release()
 
     def _scheduled(self, event: dict[str, Any]) -> None:
         if event["delay"] <= 1:  # s

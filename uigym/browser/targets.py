@@ -96,6 +96,10 @@ class Target:
     def leave(self, world: int | None = None) -> None:
         """A document (None: all of them) is gone; not every question to it gets an answer from Chromium."""
         self.worlds = {frame: other for frame, other in self.worlds.items() if world not in (None, other)}
+        self.release(world)
+
+    def release(self, world: int | None = None) -> None:
+        """Whoever waits for an answer of a document (None: of any) waits in vain."""
         for asked, sent in self._evaluating:
             if world in (None, asked) and not sent.done():
                 sent.set_exception(WireError("the document went away"))
