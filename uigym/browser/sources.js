@@ -353,8 +353,11 @@
       const worker = construct(native, args, made);
       const record = { cause: null };
       records.set(worker, record);
-      if (descend("call")) hold(MESSAGE_MS);
-      on(worker, ["message", "error"], () => enter(record.cause));
+      const done = descend("call") ? hold(REPLY_MS) : nothing; // until it is there to be asked
+      on(worker, ["message", "error"], () => {
+        enter(record.cause);
+        done();
+      });
       return worker;
     },
   });
