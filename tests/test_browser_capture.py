@@ -82,7 +82,7 @@ async def test_a_picture_that_fails_at_first_is_taken_again(times: int) -> None:
 
 async def test_a_picture_that_always_fails_is_an_error_that_says_why() -> None:
     channel = Failing([UNABLE] * 99)
-    with pytest.raises(BrowserError, match="8 times in 1.5 s: Unable to capture screenshot"):
+    with pytest.raises(BrowserError, match=r"8 times in 1.5 s: Unable to capture screenshot"):
         await Screenshot(channel).picture()
     assert channel.asked == len(PAUSES_S) + 1
 
