@@ -154,7 +154,7 @@ FAULTS = {
     "a frame hangs": Fault(button("hangframe"), PRODUCT, HUNG),
     "a worker spins": Fault(button("hangworker"), None),
     "a page takes all memory": Fault(button("oom"), PRODUCT, HUNG),
-    "a page reloads for ever": Fault(button("reload"), PRODUCT, HUNG),
+    "a page reloads for ever": Fault(button("reload"), PRODUCT, "the page (hung|reloaded)|reloads itself"),
     "a page closes itself": Fault(button("close"), PRODUCT, "the page closed itself"),
     "a page never rests": Fault(button("restless"), None),
     "a tab crashes": Fault(crash, BROWSER, "the page crashed"),

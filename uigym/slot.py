@@ -28,6 +28,10 @@ ANSWER_S = 10.0
 """How long a product that seems to hang may take to answer at the end of an episode."""
 _CLOSE_S = 6.0
 _POLL_S = 0.05
+_REST_S = 1.0
+"""A page that was not at rest at the end of its episode is looked at for so long ..."""
+_RELOADS = 3
+"""... and if it shows so many documents meanwhile, it never comes to rest."""
 _YOUNG = 20
 """A browser that has served fewer sessions is not relieved for its memory."""
 _WEIGH_S = 10.0
@@ -191,9 +195,15 @@ class Slot:
 
     async def _standing(self, session: Session) -> Standing:
         """Where the page stands; what it has asked for last may take its time, but comes."""
-        step_s, end = self.limits.step_s, time.monotonic() + ANSWER_S
+        step_s, end, first = self.limits.step_s, time.monotonic() + ANSWER_S, None
         while True:
             page = await within(step_s + GRACE_S, BrowserError, "asking the page", session.standing(step_s))
+            if not page.settled and first is None:
+                first = page
+                await asyncio.sleep(_REST_S)
+                continue
+            if first is not None and page.documents - first.documents >= _RELOADS:
+                raise ProductError(f"{self.harness.name} has a page that reloads itself without end: {page.url}")
             if not page.leaving:
                 return page
             if time.monotonic() > end:

@@ -49,6 +49,8 @@ OPEN_TIMEOUT_S = 30.0
 GRACE_S = 10.0
 """For settling and the picture, once the product has answered."""
 CLOSE_TIMEOUT_S = 5.0
+_RESTLESS = 3
+"""Documents in one call: where no picture can be taken of so many, it is the page that does not hold still."""
 DOWNLOADS_S = 10.0
 """How long a download that is under way may go on when the episode ends."""
 
@@ -99,6 +101,10 @@ class Standing:
     """HTTP status of the document's answer; 0 where it is not known."""
     leaving: bool = False
     """Whether the page has asked for another document that has not come yet."""
+    settled: bool = True
+    """Whether the page was at rest in its last picture."""
+    documents: int = 0
+    """How many it has shown so far."""
 
 
 class Session:
@@ -132,6 +138,8 @@ class Session:
         self._png = blank(viewport, surroundings.scale)
         self._failure: UIGymError | None = None
         self._lost = False  # with its browser
+        self._settled = True
+        self._documents = prepared.tab.settler, 0  # how many there were when the call began
         self._status = 0
 
     @property
@@ -244,7 +252,7 @@ class Session:
             leaving = self._shown.settler.leaving
             if not leaving and self._beside.dialogs.open is None:  # Chromium or a dialog would hold the question back
                 await self._until_stopped(self._ask_status())
-            return Standing(self.url, self._status, leaving)
+            return Standing(self.url, self._status, leaving, self._settled, self._shown.settler.documents)
 
     async def downloads(self, patience_s: float = DOWNLOADS_S) -> tuple[Download, ...]:
         """What the product has given away so far, after waiting for what is under way."""
@@ -365,6 +373,7 @@ class Session:
             return await self._see(began=began)  # of the tab that is shown now
         marks = (acted if began is None else began, acted, calm, time.perf_counter())
         spent = Spent(*(round((late - early) * 1000, 3) for early, late in pairwise(marks)))
+        self._settled = settled
         return Frame(self._png, settled, self._beside.take(), spent, await self._beside.look())
 
     async def _still(self) -> Frame:
@@ -399,6 +408,8 @@ class Session:
             self._failure = BrowserError("the page crashed")
         if self._failure is not None:
             raise type(self._failure)(str(self._failure))
+        settler = self._shown.settler
+        self._documents = settler, settler.documents
         try:
             async with asyncio.timeout(seconds):
                 yield
@@ -410,10 +421,13 @@ class Session:
         """Whose failure it is. What a page does to itself in a browser that is sound is the product's."""
         if self._beside.crashed:
             return BrowserError(f"during {doing}: the page crashed")
+        settler, before = self._documents
         if isinstance(exc, TimeoutError):
             what = f"the page hung: {doing} did not end within {seconds:g} s"
         elif isinstance(exc, PageGone):
             what = f"during {doing}: the page closed itself"
+        elif settler.documents - before >= _RESTLESS:
+            what = f"during {doing}: the page reloaded itself {settler.documents - before} times"
         else:
             return BrowserError(f"during {doing}: {str(exc).splitlines()[0]}")
         self._lost = not await self.sound()

@@ -76,6 +76,8 @@ class Settler:
         self._main = frame
         self.url = url
         """Address of the document."""
+        self.documents = 0
+        """How many have come in the main frame."""
         self._loop = asyncio.get_running_loop()
         self._page = Target(channel, frame)
         self._others: dict[str, Target] = {}  # DevTools session -> frame of another process, worker
@@ -341,6 +343,7 @@ class Settler:
     def _navigated(self, frame: dict[str, Any]) -> None:
         self._loads.end(TO + frame["id"], SOON + frame["id"])
         self._loads.abandon(frame["id"], frame["loaderId"])
+        self.documents += frame["id"] == self._main
         self._arrived(frame["id"], frame["url"] + frame.get("urlFragment", ""))
 
     def _arrived(self, frame: str, url: str) -> None:
