@@ -31,7 +31,7 @@ CONFIG: dict[str, Any] = {
     "trainer": {
         "warm_start": {"demonstrations": 600, "epochs": 2.0, "matrix_lr": 2e-3, "other_lr": 4e-4},
         "max_updates": 1000,
-        "max_seconds": 300,
+        "max_seconds": 450,
         "algorithm": {"passes": 2},
         "matrix_lr": 5e-4,
         "other_lr": 1.5e-4,
