@@ -179,7 +179,7 @@ KINDS = (Session, Tab, Channel, Settler, Env, asyncio.Task)
 
 def alive() -> Counter[str]:
     gc.collect()
-    return Counter(type(thing).__name__ for thing in gc.get_objects() if isinstance(thing, KINDS))
+    return Counter(type(thing).__name__ for thing in gc.get_objects() if issubclass(type(thing), KINDS))
 
 
 def listeners(browser: Browser) -> int:
