@@ -10,7 +10,7 @@ import pytest
 
 from uigym.browser import Frame, Session
 from uigym.browser.input import check
-from uigym.errors import ActionRefused
+from uigym.errors import MAX_REASON, ActionRefused
 from uigym.types import (
     Action,
     Answer,
@@ -93,6 +93,8 @@ REFUSED: list[tuple[Action, str]] = [
     (Drag(((1, 1),)), "2 to 200 points, not 1"),
     (Drag(((1, 1), (5, 900))), "drag at (5, 900) px is outside"),
     (Drag((1, 2)), "list of (x, y) points"),  # type: ignore[arg-type]
+    (Drag(None), "list of (x, y) points, not None"),  # type: ignore[arg-type]
+    (Drag(5), "list of (x, y) points, not 5"),  # type: ignore[arg-type]
     (Scroll(1, 1, dy=1e9), "dy must be between -10000 and 10000"),
     (Scroll(1, 1, dx=math.nan), "dx must be a finite number"),
     (Type("a\x08b"), "U+0008 is no character that can be typed"),
@@ -114,6 +116,31 @@ REFUSED: list[tuple[Action, str]] = [
     (Upload("a"), "upload is not granted"),
     (Dialog(True), "dialog is not granted"),
 ]
+GRANTED_REFUSED: list[tuple[Action, str]] = [
+    (Goto(None), "an address is a text"),  # type: ignore[arg-type]
+    (Goto(5), "an address is a text"),  # type: ignore[arg-type]
+    (Goto(" "), "an address is a text"),
+    (Goto("/" + "x" * 2000), "at most 2000 characters"),
+    (Goto("//[::"), "is no address"),
+    (Goto("http://"), "names no host"),
+    (Dialog("yes"), "accept is true or false"),  # type: ignore[arg-type]
+    (Dialog(True, 5), "text is a text"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"), GRANTED_REFUSED, ids=lambda v: None if isinstance(v, str) else type(v).__name__
+)
+def test_refused_though_granted(action: Action, reason: str) -> None:
+    with pytest.raises(ActionRefused, match=reason):
+        check(action, (1280, 720), (Goto, Dialog))
+
+
+def test_a_reason_that_quotes_is_cut() -> None:
+    for action in (Key("a" * 100_000), Click(10**4000, 1)):
+        with pytest.raises(ActionRefused) as refused:
+            check(action, (1280, 720), ())
+        assert len(str(refused.value)) <= MAX_REASON + 3
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED, ids=lambda v: None if isinstance(v, str) else type(v).__name__)

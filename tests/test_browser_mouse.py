@@ -458,6 +458,17 @@ class TestHovering:
         assert frame.events == ((Event("tooltip", text),) if text else ())
         assert (await session.step(Click(*point))).events == ()
 
+    async def test_tooltips_are_told_of_pages_in_quirks_mode(self, opened: Opener) -> None:
+        session, _ = await opened("/quirks.html")
+        assert (await session.step(Move(40, 15))).events == (Event("tooltip", "a tip"),)
+
+    async def test_what_a_form_complains_of_is_in_the_picture_at_once(self, opened: Opener) -> None:
+        """The bubble fades in, and no animation of the page tells."""
+        session, _ = await opened("/quirks.html")
+        frame = await session.step(Click(255, 70))
+        ((red, _, blue),) = colours(frame, (32, 104))
+        assert frame.settled and red > 200 and blue < 60  # its sign is orange
+
 
 def colours(frame: Frame, *points: tuple[int, int]) -> list[tuple[int, ...]]:
     image = Image.open(io.BytesIO(frame.png)).convert("RGB")

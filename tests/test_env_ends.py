@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from playwright.async_api import Error
 
 from uigym import slot
 from uigym.env import Env
@@ -77,6 +78,11 @@ async def stop_product(env: Env) -> None:
     os.killpg(launched.pid, signal.SIGSTOP)
 
 
+async def open_elsewhere(env: Env) -> None:
+    with suppress(Error):
+        await env.session.page.goto("http://127.0.0.1:1/")
+
+
 async def nothing(env: Env) -> None:
     """Leave all as it is."""
 
@@ -92,6 +98,11 @@ async def test_what_dies_while_the_policy_thinks_is_no_verdict(
     monkeypatch.setattr(slot, "ANSWER_S", 1.0)
     episode = await play(load(MOODY + "moody"), "say_yes", Saboteur(deed, last))
     assert episode.failure is not None and episode.failure.cause is cause, episode
+
+
+async def test_a_page_of_another_host_that_does_not_come_is_no_failure_of_the_product() -> None:
+    episode = await play(load(MOODY + "moody"), "say_yes", Saboteur(open_elsewhere, Answer("yes")))
+    assert episode.verdict is not None and episode.reward == 1.0
 
 
 async def test_with_all_in_place_there_is_a_verdict() -> None:

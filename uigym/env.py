@@ -197,6 +197,8 @@ class Env:
             ProductError, BrowserError: The machinery failed; `episode` then holds that failure.
             ValueError: The seed is in no split.
         """
+        if not isinstance(task, Task | str):
+            raise HarnessError(f"a task is a Task or its name, not {task!r:.200}")
         found = task if isinstance(task, Task) else self.harness.find_task(task.removeprefix(f"{self.harness.name}/"))
         Split.of(seed)
         self._slot.retire()
@@ -384,6 +386,10 @@ def _sound(action: Any) -> Action:
         return sound
     except Exception as exc:  # whatever a policy's own objects raise
         seen = _shown(action)
+        if not dataclasses.is_dataclass(action):
+            return Invalid(seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}")
+        if "Out of range float" in str(exc):
+            return Invalid(seen[:500], f"numbers must be finite: {seen[:200]}")
         return Invalid(
             seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}: {type(exc).__name__}: {exc}"
         )

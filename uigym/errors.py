@@ -21,6 +21,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+MAX_REASON = 600
+"""Characters of what a policy is told."""
+
 
 class UIGymError(Exception):
     """Base of every error that uigym raises on purpose; its text is meant to be shown as it is."""
@@ -62,7 +65,13 @@ class MissingExtra(UIGymError, ImportError):
 
 
 class ActionRefused(UIGymError, ValueError):
-    """A policy asked for something that cannot be done; the episode goes on and the policy is told why."""
+    """A policy asked for something that cannot be done; the episode goes on and the policy is told why.
+
+    The reason goes into prompts and records, so one that quotes a long text is cut.
+    """
+
+    def __init__(self, reason: str):
+        super().__init__(reason if len(reason) <= MAX_REASON else f"{reason[:MAX_REASON]}...")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -41,8 +41,10 @@ class Split(StrEnum):
         """The split that a seed belongs to.
 
         Raises:
-            ValueError: The seed is negative or beyond the last split.
+            ValueError: The seed is no whole number, negative, or beyond the last split.
         """
+        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+            raise ValueError(f"a seed is a whole number, not {seed!r:.200}")
         if not 0 <= seed < SPLIT_SIZE * len(cls):
             raise ValueError(f"seeds go from 0 to {SPLIT_SIZE * len(cls) - 1}, not {seed}")
         return list(cls)[seed // SPLIT_SIZE]

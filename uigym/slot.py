@@ -188,7 +188,8 @@ class Slot:
             await self._check_product(self._product.base_url)
         if self._session is not None:
             page = await self._standing(self._session)
-            if page.url.startswith("chrome-error:"):
+            elsewhere = page.missing and not page.missing.startswith(f"{self.product.base_url}/")
+            if page.url.startswith("chrome-error:") and not elsewhere:
                 raise ProductError(f"{self.harness.name} broke off: the page that it was asked for did not come")
             if page.status >= 500:
                 raise ProductError(f"{self.harness.name} answered {page.url} with HTTP status {page.status}")

@@ -206,9 +206,9 @@ def _known_columns(table: str, rows: Sequence[Row], columns: Iterable[str]) -> N
 
 
 def _key(before: State, after: State, table: str, rows: Sequence[Row]) -> tuple[str, ...]:
-    if not rows:
-        return ()
     told = before.keys.get(table, after.keys.get(table))
+    if not rows:
+        return tuple(told or ())
     key = told if told is not None else ("id",) if "id" in rows[0] else tuple(rows[0])[:1]
     return key if all(column in row for row in rows for column in key) else ()
 

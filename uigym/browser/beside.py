@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 from uigym.browser.choosers import Choosers
@@ -22,6 +23,8 @@ from uigym.types import NOTHING_OPEN, Action, Dialog, Event, HoldKey, Key, Open,
 
 MAX_EVENTS = 50
 """Told of one step; a page that opens dialogs in a loop fills no more of the record."""
+MAX_TEXT = 2_000
+"""Characters of an event: it goes into prompts and records."""
 ESCAPE = Chord((), NAMED["Escape"])
 _BINDING = "besideBinding"
 
@@ -47,7 +50,7 @@ class Beside:
     def add(self, event: Event) -> None:
         """Tell an event with the next frame."""
         if len(self._events) < MAX_EVENTS:
-            self._events.append(event)
+            self._events.append(replace(event, text=event.text[:MAX_TEXT]))
         else:
             self._dropped += 1
 
@@ -116,6 +119,7 @@ class Beside:
         self.pickers.watch(tab)
         tab.channel.on("Inspector.targetCrashed", lambda _: self._on_crash())
         tab.settler.on_lost = lambda: self.add(Event("crash", "a frame of the page crashed"))
+        tab.settler.on_missing = lambda host: self.add(Event("navigation", f"{host} could not be reached"))
         tab.settler.each(lambda channel: self._listen(tab, channel))
 
     def _listen(self, tab: Tab, channel: Channel) -> None:

@@ -23,7 +23,7 @@
   // Whether a drag and drop has begun in this frame and goes on.
   globalThis.carried = () => dragging !== undefined && !dragging.defaultPrevented;
 
-  const last = (root) => [...root.querySelectorAll(":hover")].at(-1);
+  const last = (root) => [...root.querySelectorAll(":hover:not(_)")].at(-1); // with a bare :hover only links match in quirks mode
   const hovered = () => {
     let element = last(document);
     for (let inner = element; inner; inner = element.shadowRoot && last(element.shadowRoot)) element = inner;

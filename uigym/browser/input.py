@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from typing import Any
+from urllib.parse import urlsplit
 
 from uigym.browser.keyboard import press_chord, release_chord, type_text
 from uigym.browser.keys import MODIFIERS, parse_chord
@@ -15,7 +16,9 @@ from uigym.types import (
     GRANTED,
     Action,
     Click,
+    Dialog,
     Drag,
+    Goto,
     HoldKey,
     Invalid,
     Key,
@@ -30,6 +33,7 @@ from uigym.types import (
 MAX_WAIT_S = 5.0
 """Longer waits and holds are cut to this."""
 MAX_TEXT = 4_000
+MAX_URL = 2_000
 MAX_SCROLL_PX = 10_000
 MAX_PATH = 200
 _KEY_S, _MOVEMENT_S = 0.005, 0.05  # allowed for each; a movement takes a frame
@@ -53,6 +57,10 @@ def check(action: Action, viewport: tuple[int, int], grants: tuple[type, ...]) -
     match action:
         case Click(count=count) if count not in (1, 2, 3) or isinstance(count, bool):
             raise ActionRefused(f"a click's count is 1, 2 or 3, not {count!r}")
+        case Goto(url=url):
+            _check_url(url)
+        case Dialog(accept=accept, text=text) if not (isinstance(accept, bool) and isinstance(text, str)):
+            raise ActionRefused(f"dialog: accept is true or false and text is a text, not {accept!r} and {text!r}")
         case Drag(path=path) if not 2 <= len(path) <= MAX_PATH:
             raise ActionRefused(f"a drag's path has 2 to {MAX_PATH} points, not {len(path)}")
         case Scroll(dx=dx, dy=dy):
@@ -79,7 +87,8 @@ def _points(action: Action) -> tuple[tuple[Any, Any], ...]:
         return ((action.x, action.y),)
     if not isinstance(action, Drag):
         return ()
-    if any(not isinstance(point, tuple | list) or len(point) != 2 for point in action.path):
+    is_path = isinstance(action.path, tuple | list)
+    if not is_path or any(not isinstance(point, tuple | list) or len(point) != 2 for point in action.path):
         raise ActionRefused(f"a drag's path is a list of (x, y) points, not {action.path!r}")
     return action.path
 
@@ -116,6 +125,17 @@ def _check_button(action: Action) -> None:
     modifiers = getattr(action, "modifiers", ())
     if not isinstance(modifiers, tuple | list) or any(modifier not in MODIFIERS for modifier in modifiers):
         raise ActionRefused(f"{_name(action)}: modifiers are some of {', '.join(MODIFIERS)}, not {modifiers!r}")
+
+
+def _check_url(url: object) -> None:
+    if not isinstance(url, str) or not url.strip() or len(url) > MAX_URL:
+        raise ActionRefused(f"goto: an address is a text of at most {MAX_URL} characters, not {url!r}")
+    try:
+        parts = urlsplit(url)
+    except ValueError as exc:
+        raise ActionRefused(f"goto: {url!r} is no address: {exc}") from exc
+    if "//" in url.partition("?")[0] and parts.scheme in ("", "http", "https") and not parts.hostname:
+        raise ActionRefused(f"goto: {url!r} names no host")
 
 
 def _check_text(text: object) -> None:

@@ -48,6 +48,12 @@
     });
   }
 
+  // --- what Chromium draws over the page: the bubble of a field that is not valid fades in, and no animation tells ---
+  const BUBBLE_MS = 400;
+  always(window, ["invalid"], (event) => {
+    if (event.isTrusted && !event.defaultPrevented) hold(BUBBLE_MS);
+  });
+
   // --- input and its echoes ---
   // One input comes as several events in a row (pointerdown, mousedown, focusin): they share a cause.
   const caused = (reach) => {

@@ -96,7 +96,7 @@ class Standing:
     """Where a page stands."""
 
     url: str
-    """Address of the document; chrome-error: where there is none."""
+    """Address of the document; chrome-error: where none has come."""
     status: int
     """HTTP status of the document's answer; 0 where it is not known."""
     leaving: bool = False
@@ -105,6 +105,8 @@ class Standing:
     """Whether the page was at rest in its last picture."""
     documents: int = 0
     """How many it has shown so far."""
+    missing: str = ""
+    """Address of the document that was asked for and did not come, while none is shown."""
 
 
 class Session:
@@ -252,7 +254,8 @@ class Session:
             leaving = self._shown.settler.leaving
             if not leaving and self._beside.dialogs.open is None:  # Chromium or a dialog would hold the question back
                 await self._until_stopped(self._ask_status())
-            return Standing(self.url, self._status, leaving, self._settled, self._shown.settler.documents)
+            settler = self._shown.settler
+            return Standing(self.url, self._status, leaving, self._settled, settler.documents, settler.missing)
 
     async def downloads(self, patience_s: float = DOWNLOADS_S) -> tuple[Download, ...]:
         """What the product has given away so far, after waiting for what is under way."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from uigym.browser.loads import HISTORY, SOON, TO, Loads
 from uigym.browser.targets import Calm, Target, together
@@ -87,6 +88,10 @@ class Settler:
         self._takers: list[Callable[[Channel], None]] = []
         self.on_lost: Callable[[], None] = lambda: None
         """Called when a frame's process crashes and the page lives on."""
+        self.on_missing: Callable[[str], None] = lambda host: None
+        """Called with the host that a document was asked of in vain."""
+        self.missing = ""
+        """Address of the document that did not come, while Chromium shows its own page in its place."""
         self._listen(self._page)
 
     def _listen(self, target: Target) -> None:
@@ -344,6 +349,10 @@ class Settler:
         self._loads.end(TO + frame["id"], SOON + frame["id"])
         self._loads.abandon(frame["id"], frame["loaderId"])
         self.documents += frame["id"] == self._main
+        if frame["id"] == self._main:
+            self.missing = frame.get("unreachableUrl", "")
+            if self.missing:
+                self.on_missing(urlsplit(self.missing).netloc)
         self._arrived(frame["id"], frame["url"] + frame.get("urlFragment", ""))
 
     def _arrived(self, frame: str, url: str) -> None:
