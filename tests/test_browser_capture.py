@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from PIL import Image
 from uigym.browser import Browser, Frame, Session, frames
 from uigym.browser.capture import PAUSES_S, Screenshot
 from uigym.browser.wire import WireError, WireGone
-from uigym.errors import BrowserError, ConfigError
+from uigym.errors import BrowserError, ConfigError, UIGymError
 from uigym.surroundings import Surroundings
 from uigym.types import Click, Dialog, Move, Scroll, SwitchTab, Type
 
@@ -42,9 +43,12 @@ async def drawn(drawing: Browser, pages: Any) -> AsyncIterator[Callable[..., Awa
     sessions = []
 
     async def open_page(path: str, grants: tuple[type, ...] = ()) -> Session:
-        sessions.append(await drawing.session(base_url=pages.url, viewport=VIEWPORT, grants=grants))
-        await sessions[-1].open(path)
-        return sessions[-1]
+        for _ in range(4):  # Chromium loses a frame after some navigations, as frames.py says
+            sessions.append(await drawing.session(base_url=pages.url, viewport=VIEWPORT, grants=grants))
+            with suppress(UIGymError):
+                await sessions[-1].open(path)
+                return sessions[-1]
+        raise AssertionError(f"{path} was lost four times in a row")
 
     yield open_page
     for session in sessions:
