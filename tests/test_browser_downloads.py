@@ -53,11 +53,13 @@ async def act(session: Session, script: str) -> Frame:
 async def test_a_file_is_one_record_and_leaves_the_page_as_it_was(opened: Opener, script: str) -> None:
     session, _ = await opened("/trial.html")
     frame = await act(session, script)
-    assert frame.events == (finished(REPORT),) and frame.settled and frame.open == NOTHING_OPEN
+    assert frame.settled and frame.open == NOTHING_OPEN
     assert await session.downloads() == (REPORT,)
     assert session.url.endswith("/trial.html")
     again = await session.step(Click(80, 60))
-    assert again.events == () and await session.page.evaluate("document.activeElement.id") == "one"
+    *begun, ended = (*frame.events, *again.events)  # a frame's navigation may become a download after the picture
+    assert ended == finished(REPORT) and begun in ([], [Event("download", "report.csv", "started")])
+    assert await session.page.evaluate("document.activeElement.id") == "one"
 
 
 async def test_a_link_in_a_frame_and_one_that_script_makes(opened: Opener) -> None:

@@ -117,7 +117,7 @@ async def test_command_that_is_never_ready(tmp_path: Path) -> None:
 
 
 async def test_command_that_listens_elsewhere_is_told_where(tmp_path: Path) -> None:
-    product = Product(command(tmp_path, "import time; time.sleep(30)", ready_timeout_s=0.5))
+    product = Product(command(tmp_path, "import time; time.sleep(30)", ready_timeout_s=2.0))
     with pytest.raises(ProductError, match=r"connection refused; it must listen on 127.0.0.1 and on \{port\}"):
         await product.start()
 
