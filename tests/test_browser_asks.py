@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trials import act
 
 from uigym.beside import OpenChooser, OpenDialog
 from uigym.browser import Browser, Frame, Session
@@ -19,12 +20,6 @@ Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 ACT, ONE = Click(60, 20), Click(60, 60)
 FILES = {"a.txt": "first", "b.pdf": b"%PDF", "photos/c.png": b"png", "photos/d.png": b"png2"}
 READ = "input.onchange = async () => say((await Promise.all([...input.files].map(async f => f.webkitRelativePath + f.name + '=' + await f.text()))).join())"
-
-
-async def act(session: Session, script: str) -> Frame:
-    """A real click on a button that runs the script."""
-    await session.page.evaluate(f"act = () => {{ {script} }}; 0")
-    return await session.step(ACT)
 
 
 async def note(session: Session) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from trials import act
 
 from uigym.browser import Browser, Frame, Session
 from uigym.surroundings import Surroundings
@@ -15,12 +16,6 @@ from uigym.types import Click, Drag, Event, Key, SwitchTab, Type
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 ACT, ONE, TWO, RICH = (Click(60, y) for y in (20, 60, 100, 140))
-
-
-async def act(session: Session, script: str) -> Frame:
-    """A real click on a button that runs the script."""
-    await session.page.evaluate(f"act = () => {{ {script} }}; 0")
-    return await session.step(ACT)
 
 
 async def do(session: Session, *acts: Click | Key | Type | Drag) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
+from trials import act
 
 from uigym.beside import OpenDialog
 from uigym.browser import Frame, Session
@@ -16,12 +17,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 ACT, ONE = Click(60, 20), Click(60, 60)
 GREETING = "data:text/html,"
-
-
-async def act(session: Session, script: str) -> Frame:
-    """A real click on a button that runs the script."""
-    await session.page.evaluate(f"act = () => {{ {script} }}; 0")
-    return await session.step(ACT)
 
 
 async def note(session: Session) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from trials import act
 
 from uigym.browser import Frame, Session, downloads
 from uigym.browser.downloads import clean
@@ -29,12 +30,6 @@ def sessions_on_disk(folder: Path) -> set[Path]:
 
 def files_on_disk(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
-
-
-async def act(session: Session, script: str) -> Frame:
-    """A real click on a button that runs the script."""
-    await session.page.evaluate(f"act = () => {{ {script} }}; 0")
-    return await session.step(ACT)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
+from trials import act
 
 from uigym.browser import Frame, Session, tabs
 from uigym.errors import ActionRefused, ProductError
@@ -14,12 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 ACT = Click(40, 20)
 OPENED, CLOSED = Event("tab", "green", "opened"), Event("tab", "green", "closed")
-
-
-async def act(session: Session, script: str) -> Frame:
-    """A real click on a button that runs the script."""
-    await session.page.evaluate(f"act = () => {{ {script} }}; 0")
-    return await session.step(ACT)
 
 
 @pytest.mark.parametrize(
