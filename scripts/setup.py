@@ -31,6 +31,11 @@ TORCH = "torch==2.13.0"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of CPU builds
 CUDA_PACKAGES = ("nvidia-", "cuda-", "triton", "pytorch-triton")
 REACH_TIMEOUT_S = 5.0
+DATABASES = {
+    "postgresql": lambda: any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or bool(shutil.which("initdb")),
+    "mariadb-server": lambda: bool(shutil.which("mariadbd") or shutil.which("mysqld")),
+}
+"""Debian's packages of the servers that some tests start, and whether they are there."""
 
 
 class SetupError(Exception):
@@ -238,8 +243,26 @@ def setup(browser: bool) -> None:
     pip_install(python, "-e", f"{ROOT}[train,dev]")
     if browser:
         run(VENV / "bin" / "uigym", "install-browser")
+    install_databases()
     STAMP.write_text(wanted)
     say("ready; the uigym command is at hand after: . .venv/bin/activate")
+
+
+def install_databases() -> None:
+    """PostgreSQL and MariaDB from Debian, which their tests start themselves; without them those tests are skipped."""
+    missing = [package for package, there in DATABASES.items() if not there()]
+    if not missing:
+        return
+    command = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        say(f"without {', '.join(missing)} their tests are skipped; to have them: sudo {command}")
+        return
+    say(command)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}  # install, do not start
+    subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command.split(), check=False, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        say(f"`{command}` failed, so the tests of these databases are skipped:\n{done.stderr[-2000:]}")
 
 
 def main() -> int:

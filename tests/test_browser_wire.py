@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import struct
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from uigym.browser.websocket import WebSocket
 from uigym.browser.wire import Wire, WireError, WireGone
 
 
@@ -184,3 +186,21 @@ async def test_a_refused_connection(chromium: Chromium) -> None:
     chromium.status = "403 Forbidden"
     with pytest.raises(OSError, match="403 Forbidden"):
         await Wire.connect(chromium.port, "/")
+
+
+async def test_an_upgrade_that_nobody_waits_for_leaves_no_connection() -> None:
+    gone = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            await reader.read(1)
+        gone.set()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    async with server:
+        connecting = WebSocket.connect(server.sockets[0].getsockname()[1], "/", lambda message: None)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(connecting, 0.1)
+        await asyncio.wait_for(gone.wait(), 5)

@@ -288,15 +288,19 @@ async def test_nobody_reads_on_where_a_stray_keeps_the_pipe_open() -> None:
     os.close(writer)
 
 
+def values(workdir: Path) -> dict[str, str]:
+    return {"port": "80", "workdir": str(workdir)}
+
+
 @settings(deadline=None)
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1))
 def test_any_folder_name_is_one_argument(name: str) -> None:
-    _, arguments = words("serve --db '{workdir}/my shop.db' --port {port}", 80, Path("/tmp") / name)
+    _, arguments = words("serve --db '{workdir}/my shop.db' --port {port}", values(Path("/tmp") / name))
     assert arguments == ["serve", "--db", f"{Path('/tmp') / name}/my shop.db", "--port", "80"]
 
 
 def test_leading_settings_are_the_environment() -> None:
-    assert words("DB={workdir}/a.db PORT={port} serve x=1", 80, Path("/a b")) == (
+    assert words("DB={workdir}/a.db PORT={port} serve x=1", values(Path("/a b"))) == (
         {"DB": "/a b/a.db", "PORT": "80"},
         ["serve", "x=1"],
     )
@@ -313,4 +317,4 @@ def test_leading_settings_are_the_environment() -> None:
 )
 def test_start_commands_that_cannot_work(start: str, message: str) -> None:
     with pytest.raises(HarnessError, match=message):
-        words(start, 80, Path("/tmp"))
+        words(start, values(Path("/tmp")))

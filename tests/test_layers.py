@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "surroundings", "types"},
+    {"beside", "errors", "hold", "loop", "offer", "state", "surroundings", "types"},
     {"compare", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
@@ -46,7 +46,15 @@ ONLY_UNDER = {
 }
 """Outside packages that belong to a few places."""
 
-VERIFIERS_MAY = {"uigym.types", "uigym.verify", "uigym.errors", "uigym.params", "uigym.compare", "uigym.verifiers"}
+VERIFIERS_MAY = {
+    "uigym.types",
+    "uigym.state",
+    "uigym.verify",
+    "uigym.errors",
+    "uigym.params",
+    "uigym.compare",
+    "uigym.verifiers",
+}
 NETWORK = ("socket", "ssl", "http", "urllib.request", "asyncio", "subprocess", "requests", "httpx", "aiohttp")
 
 

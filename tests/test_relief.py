@@ -250,7 +250,7 @@ def drivers() -> set[int]:
 @pytest.mark.parametrize("patience_s", [0.0, 0.02, 0.2, 0.5])
 async def test_a_launch_that_nobody_waits_for_ends_with_its_owner(patience_s: float) -> None:
     own, before, drivers_before = SteadyBrowser(), {pid for pid, _ in orphans._marked()}, drivers()
-    with pytest.raises(TimeoutError):
+    with suppress(TimeoutError):  # a quick machine is done in half a second
         await asyncio.wait_for(own.start(), patience_s)
     await own.close()
     mine = [pid for pid, command in orphans._marked() if orphans.mark() in command]

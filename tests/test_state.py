@@ -9,6 +9,7 @@ import threading
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ class Shop:
     """As much of a running product as a probe needs."""
 
     workdir: Path
+    values: ClassVar[dict[str, str]] = {}
     base_url: str = ""
     port: int = 0
 

@@ -57,6 +57,8 @@ class Running(Protocol):
     port: int
     workdir: Any
     """pathlib.Path of the product's own work folder; {workdir} in a harness's strings."""
+    values: Mapping[str, str]
+    """What a harness's strings may name in braces: workdir, port, python, and what probes and resets have added."""
 
 
 Probe = Callable[[Running], Awaitable[State]]
@@ -186,10 +188,11 @@ class Harness:
     state: Probe
     reset: Reset
     start: str = ""
-    """Command that starts the product, run in the current folder and without a shell; {port}, {workdir} and {python}
-    (the interpreter that runs the gym) are filled in."""
+    """Command that starts the product, run in the current folder and without a shell; {port}, {workdir}, {python}
+    (the interpreter that runs the gym) and what `state` and `reset` prepare, such as {database}, are filled in."""
     asgi: str | Callable[..., Any] = ""
-    """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread."""
+    """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread. It may take
+    what `state` and `reset` prepare as keyword arguments: (workdir, database)."""
     url: str = ""
     """Address of a product that is already running."""
     ready: str = "/"

@@ -66,6 +66,11 @@ def rows(
             raise HarnessError(
                 f'rows("{table}"): the state has no such table. Tables: {", ".join(sorted(state.tables))}'
             )
+        if table in state.base:
+            raise HarnessError(
+                f'rows("{table}"): the table is large, so the state holds only the rows that change. '
+                f'Name it in the probe\'s whole=("{table}",), or sample from a smaller table'
+            )
         found = [row for row in state.tables[table] if _matches(row, params, where)]
         if not found:
             raise HarnessError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,10 +19,13 @@ from uigym.beside import Download as Download
 from uigym.beside import Event as Event
 from uigym.beside import Open as Open
 from uigym.beside import open_from_json as open_from_json
+from uigym.state import Row as Row
+from uigym.state import State as State
+from uigym.state import state_from_json as state_from_json
+from uigym.state import state_to_json as state_to_json
 
 Button: TypeAlias = Literal["left", "middle", "right"]
 Modifier: TypeAlias = Literal["Alt", "Control", "Meta", "Shift"]
-Row: TypeAlias = dict[str, Any]
 
 
 # --- actions -----------------------------------------------------------------------------------------------
@@ -259,32 +261,6 @@ class Step(NamedTuple):
 
 
 # --- episodes ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The product's own data, read out of band at one moment."""
-
-    tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
-    """Rows by table, in the order of their primary key; values are JSON values."""
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Primary key columns by table, () for a table without one; for a table not named here: `id`, else the first."""
-
-    def digest(self) -> str:
-        """sha256 over all rows, hex: equal states have equal digests."""
-        return hashlib.sha256(json.dumps(self.tables, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def state_to_json(state: State) -> dict[str, Any]:
-    """The state as a JSON object: rows by table, and the keys that are known."""
-    tables = {table: list(rows) for table, rows in state.tables.items()}
-    return {"tables": tables, "keys": {table: list(key) for table, key in state.keys.items()}}
-
-
-def state_from_json(record: Mapping[str, Any]) -> State:
-    """The inverse of `state_to_json`."""
-    tables = {table: tuple(rows) for table, rows in record["tables"].items()}
-    return State(tables, {table: tuple(key) for table, key in record.get("keys", {}).items()})
 
 
 class Stop(StrEnum):

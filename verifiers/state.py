@@ -9,13 +9,14 @@ a value. An unknown table or column is a `VerifierError`: the harness is wrong t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from uigym.compare import same
 from uigym.errors import VerifierError, did_you_mean
+from uigym.state import Changed, by_token, pair, shown
+from uigym.state import token as token_of
 from uigym.types import Episode, Row, State, Verdict
 from uigym.verify import Verifier, failed, passed
 
@@ -156,12 +157,12 @@ class _Diff:
     @classmethod
     def of(cls, episode: Episode, table: str, columns: Iterable[str] = ()) -> _Diff:
         _known_table(episode, table)
-        before, after = (tuple(state.tables.get(table, ())) for state in (episode.before, episode.after))
+        before, after = pair(episode.before, episode.after, table)
         _known_columns(table, (*before, *after), columns)
         key = _key(episode.before, episode.after, table, (*before, *after))
-        if any(len({_token(row, key) for row in rows}) < len(rows) for rows in (before, after)):
+        if any(len({token_of(row, key) for row in rows}) < len(rows) for rows in (before, after)):
             key = ()
-        return cls(table, key, _by_token(before, key), _by_token(after, key))
+        return cls(table, key, by_token(before, key), by_token(after, key))
 
     @property
     def new(self) -> dict[str, Row]:
@@ -211,21 +212,6 @@ def _key(before: State, after: State, table: str, rows: Sequence[Row]) -> tuple[
         return tuple(told or ())
     key = told if told is not None else ("id",) if "id" in rows[0] else tuple(rows[0])[:1]
     return key if all(column in row for row in rows for column in key) else ()
-
-
-def _token(row: Row, key: tuple[str, ...]) -> str:
-    return json.dumps([row[column] for column in key] if key else row, sort_keys=True, default=str)
-
-
-def _by_token(rows: Sequence[Row], key: tuple[str, ...]) -> dict[str, Row]:
-    found: dict[str, Row] = {}
-    for row in rows:
-        token, repeat = _token(row, key), 0
-        while token in found:  # equal rows without a key are counted
-            repeat += 1
-            token = f"{_token(row, key)} #{repeat}"
-        found[token] = row
-    return found
 
 
 # --- expected against found ----------------------------------------------------------------------------------
@@ -326,14 +312,8 @@ def _effects(episode: Episode, table: str, exceptions: Sequence[Exception_]) -> 
     return [_effect(diff, token) for token in moved if token not in excepted]
 
 
-def _effect(diff: _Diff, token: str) -> str:
-    before, after = diff.before.get(token), diff.after.get(token)
-    if before is None or after is None:
-        row = before or after or {}
-        rest = {column: value for column, value in row.items() if column not in diff.key} if diff.key else {}
-        what = "added" if before is None else "removed"
-        return f"{diff.label(row)}: {what}" + (f" with {_columns(rest)}" if rest else "")
-    return f"{diff.label(before)}: {_moves(before, after, _differing(before, after))}"
+def _effect(diff: _Diff, name: str) -> str:
+    return str(Changed(diff.table, diff.key, diff.before.get(name), diff.after.get(name)))
 
 
 def _differing(before: Row, after: Row) -> list[str]:
@@ -353,7 +333,7 @@ def _columns(columns: Mapping[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if callable(value):
         return f"<{getattr(value, '__name__', type(value).__name__).strip('<>')}>"
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return shown(value)
 
 
 def _cut(lines: Sequence[str]) -> tuple[str, ...]:

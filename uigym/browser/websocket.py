@@ -41,7 +41,11 @@ class WebSocket(asyncio.Protocol):
         """
         loop = asyncio.get_running_loop()
         _, socket = await loop.create_connection(lambda: cls(path, port, on_message), "127.0.0.1", port)
-        await socket._open
+        try:
+            await socket._open
+        except BaseException:  # refused, or nobody waits for it any more
+            await socket.close()
+            raise
         return socket
 
     def send(self, message: bytes, kind: int = _TEXT) -> None:

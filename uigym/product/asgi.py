@@ -11,7 +11,8 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -127,8 +128,12 @@ class _Recorded:
             raise
 
 
-def factory(asgi: str | Callable[..., Any]) -> Callable[[Path], Any]:
+def factory(asgi: str | Callable[..., Any], values: Mapping[str, str]) -> Callable[[Path], Any]:
     """The function that makes the app from a work folder, from "module:function" or the function itself.
+
+    Args:
+        asgi: The function, or where it is.
+        values: What it may ask for beside the work folder, by the names of its parameters.
 
     Raises:
         HarnessError: There is no such module or function, the module raises, or it is an app and not a factory.
@@ -136,12 +141,15 @@ def factory(asgi: str | Callable[..., Any]) -> Callable[[Path], Any]:
     made = _imported(asgi) if isinstance(asgi, str) else asgi
     if not callable(made):
         raise HarnessError(f"asgi={asgi!r} is {made!r}, expected a function (workdir) -> ASGI app")
-    if _takes(made) > 1:
+    needs, known = _parameters(made)
+    given = {name: value for name, value in values.items() if name in known[1:]}
+    if left := [name for name in needs[1:] if name not in given]:
+        offered = f"; beside the work folder there are {', '.join(values)}" if values else ""
         raise HarnessError(
-            f"asgi={asgi!r} takes {_takes(made)} arguments, expected a function (workdir) -> ASGI app, "
-            "so that each slot has an app and data of its own"
+            f"asgi={asgi!r} takes {len(needs)} arguments, expected a function (workdir) -> ASGI app, so that each slot "
+            f"has an app and data of its own; nothing gives it {', '.join(left)}{offered}"
         )
-    return made
+    return partial(made, **given) if given else made
 
 
 def described(exc: BaseException) -> str:
@@ -168,12 +176,14 @@ def _imported(reference: str) -> Any:
     return getattr(module, attribute)
 
 
-def _takes(function: Callable[..., Any]) -> int:
+def _parameters(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
+    """Names of the parameters that it needs, and of all."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
-        return 1
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        return ["workdir"], ["workdir"]
+    taken = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [p.name for p in taken if p.default is p.empty], [p.name for p in taken]
 
 
 async def _in_warm_thread(work: Coroutine[Any, Any, T], timeout_s: float) -> T:

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from collections.abc import Mapping
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
@@ -31,8 +31,8 @@ _WATCHER = (
 )
 
 
-def words(start: str, port: int, workdir: Path) -> tuple[dict[str, str], list[str]]:
-    """The command line as (environment settings, arguments), with {port}, {workdir} and {python} filled in.
+def words(start: str, values: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The command line as (environment settings, arguments), with {port}, {workdir} and the like filled in.
 
     It is split as a shell would before anything is filled in, so that a folder's name may hold spaces and quotes.
 
@@ -49,8 +49,7 @@ def words(start: str, port: int, workdir: Path) -> tuple[dict[str, str], list[st
         )
     if "{port}" not in start:
         raise HarnessError(f"the start command {start!r} does not say {{port}}: each slot needs a port of its own")
-    values = {"{port}": str(port), "{workdir}": str(workdir), "{python}": sys.executable}
-    filled = [_fill(part, values) for part in parts]
+    filled = [fill(part, values) for part in parts]
     split = next((i for i, part in enumerate(parts) if not _ASSIGNMENT.fullmatch(part)), len(parts))
     if split == len(parts):
         raise HarnessError(f"the start command {start!r} names no program")
@@ -71,11 +70,16 @@ def free_port() -> int:
 class Command:
     """A started command. It ends when `stop` is called or when this process dies, whichever is first."""
 
-    def __init__(self, start: str, workdir: Path):
+    def __init__(self, start: str, values: Mapping[str, str]):
+        """
+        Args:
+            start: The command line.
+            values: What its braces stand for; {port} and {python} are added.
+        """
         self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
         self._began = time.monotonic()
-        settings, arguments = words(start, self.port, workdir)
+        settings, arguments = words(start, {**values, "port": str(self.port), "python": sys.executable})
         self._token = strays.token()
         self._watcher, self._output = _watch(), Output()
         try:
@@ -140,10 +144,9 @@ class Command:
             self._watcher.wait()
 
 
-def _fill(part: str, values: dict[str, str]) -> str:
-    for field, value in values.items():
-        part = part.replace(field, value)
-    return part
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with each {name} that is known replaced by its value; other braces stay."""
+    return re.sub(r"\{(\w+)\}", lambda named: values.get(named[1], named[0]), text)
 
 
 def _spawn(arguments: list[str], settings: dict[str, str], output: Output) -> subprocess.Popen[bytes]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
@@ -64,33 +65,38 @@ class Remote:
         """Nothing to do: who started it stops it."""
 
 
-async def launch(harness: Harness, workdir: Path) -> Launched:
+async def launch(harness: Harness, workdir: Path, values: Mapping[str, str]) -> Launched:
     """Start a harness's product and wait until it is ready.
+
+    Args:
+        harness: What to start.
+        workdir: The product's work folder.
+        values: What the start command may name in braces, and an app's factory as parameters.
 
     Raises:
         ProductError: It did not start or never became ready; the text has the last 20 lines of its output.
         HarnessError: What the harness says cannot be started.
     """
     if not harness.start:
-        return await _once(harness, workdir)
+        return await _once(harness, workdir, values)
     for pid in await asyncio.to_thread(strays.sweep):
         _log.warning("ended process %d of a product whose owner had died", pid)
     for attempt in range(TRIES):
         try:
-            return await _once(harness, workdir)
+            return await _once(harness, workdir, values)
         except ProductError as exc:
             if attempt + 1 == TRIES or not _IN_USE.search(str(exc)):
                 raise
     raise AssertionError("unreachable")
 
 
-async def _once(harness: Harness, workdir: Path) -> Launched:
+async def _once(harness: Harness, workdir: Path, values: Mapping[str, str]) -> Launched:
     launched: Launched | None = None
     try:
         if harness.start:
-            launched = Command(harness.start, workdir)
+            launched = Command(harness.start, {**values, "workdir": str(workdir)})
         elif harness.asgi:
-            launched = served = Served(factory(harness.asgi), workdir)
+            launched = served = Served(factory(harness.asgi, values), workdir)
             await served.start(harness.ready_timeout_s)
         else:
             launched = Remote(harness.url)
@@ -112,16 +118,20 @@ def quoted(launched: Launched | None) -> str:
 
 async def _until_ready(harness: Harness, launched: Launched) -> None:
     timeout_s = min(harness.ready_timeout_s, URL_TIMEOUT_S) if harness.url else harness.ready_timeout_s
-    deadline, pause_s, last = time.monotonic() + timeout_s, 0.005, "no answer"
+    deadline, pause_s, last = time.monotonic() + timeout_s, 0.005, ""
     url = urljoin(launched.base_url + "/", harness.ready.lstrip("/"))
     # No proxy from the environment: the product is here. No certificates to load where none are used.
     async with httpx.AsyncClient(trust_env=False, verify=url.startswith("https:")) as client:
         while (left_s := deadline - time.monotonic()) > 0:
-            last = await _asked(client, url, min(5.0, left_s))
+            why = await _asked(client, url, min(5.0, left_s))
             if ended := launched.ended():
                 raise ProductError(ended)
-            if not last:
+            if not why:
                 return
+            if (
+                not last or time.monotonic() < deadline
+            ):  # what our own deadline cuts off says less than what came before
+                last = why
             await asyncio.sleep(pause_s)
             pause_s = min(1.5 * pause_s, 0.1)
     hint = {_REFUSED: "; is it running?" if harness.url else "; it must listen on 127.0.0.1 and on {port}"}.get(

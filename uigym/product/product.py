@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +20,7 @@ from uigym.product.scratch import Scratch
 from uigym.product.state import Sqlite
 from uigym.types import State, state_from_json, state_to_json
 
+_log = logging.getLogger(__name__)
 ROOM_BYTES = 1 << 20
 """A product whose disk has less room is taken for one that has failed."""
 
@@ -38,12 +41,15 @@ class Product:
         self.port = 0
         self.appearance: Mapping[str, str] = {}
         """How the product looks since the last reset."""
+        self.values: Mapping[str, str] = {}
+        """What the harness's strings may name in braces."""
         self.workdir = Path() if workdir is None else workdir.resolve()
         self.scratch = Path()
         """A folder for the gym's own files about this product, outside its work folder."""
         self._own_workdir = workdir is None
         self._scratch: Scratch | None = None
         self._launched: Launched | None = None
+        self._prepared: list[Any] = []
 
     async def start(self) -> None:
         """Start the product and return once it takes traffic.
@@ -63,11 +69,26 @@ class Product:
 
     async def _start(self) -> None:
         self._make_folders()
-        self._launched = await launch(self.harness, self.workdir)
+        self.values = {"workdir": str(self.workdir), "python": sys.executable}
+        prepared: dict[str, str] = {}
+        for part in self._parts("prepare"):
+            self._prepared.append(part)
+            prepared |= await self._do("prepare the product's surroundings", part.prepare, self) or {}
+            self.values = {**self.values, **prepared}
+        self._launched = await launch(self.harness, self.workdir, prepared)
         self.base_url, self.port = self._launched.base_url, self._launched.port
-        started = getattr(self.harness.reset, "started", None)
-        if started is not None:
-            await self._do("look at the product after its start", started, self)
+        self.values = {**self.values, "port": str(self.port), "url": self.base_url}
+        for part in self._parts("started"):
+            await self._do("look at the product after its start", part.started, self)
+
+    def _parts(self, hook: str) -> list[Any]:
+        """The harness's reset and probe, in this order, where they have something to do at this point of its life.
+
+        `prepare(product)` before the start may return values for the harness's strings; `started(product)` comes
+        after it, and `ended(product)` when the product has been stopped.
+        """
+        parts = dict.fromkeys((self.harness.reset, self.harness.state))
+        return [part for part in parts if hasattr(part, hook)]
 
     async def reset(self, seed: int) -> State:
         """Give the product the data and the appearance of a seed; returns the state that it then has.
@@ -105,9 +126,20 @@ class Product:
             if launched is not None:
                 await launched.stop()
         finally:
+            await self._tidy()
             if self._scratch is not None:
                 self._scratch.remove()
                 self._scratch = None
+
+    async def _tidy(self) -> None:
+        """Let go of what was prepared; what cannot be let go of is told, but keeps nothing else from ending."""
+        prepared, self._prepared = self._prepared, []
+        for part in reversed(prepared):
+            if hasattr(part, "ended"):
+                try:
+                    await self._do("tidy up", part.ended, self)
+                except (ProductError, HarnessError) as exc:
+                    _log.warning("%s", exc)
 
     async def __aenter__(self) -> Self:
         await self.start()

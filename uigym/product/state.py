@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from uigym.errors import ProductError, did_you_mean
 from uigym.harness import Running
+from uigym.product.command import fill
 from uigym.types import Row, State
 
 BUSY_S = 5.0
@@ -84,8 +85,7 @@ _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = '
 
 def located(path: str, product: Running) -> Path:
     """The file that a harness's string means for one product."""
-    workdir = Path(product.workdir)
-    return workdir / path.replace("{workdir}", str(workdir))
+    return Path(product.workdir) / fill(path, {**product.values, "workdir": str(product.workdir)})
 
 
 @contextmanager
