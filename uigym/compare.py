@@ -70,6 +70,8 @@ class Matcher:
     """Whether a value fits. It gets whatever the product or the policy said, of any type."""
     answers: bool = True
     """Whether it is strict enough for what a policy answers."""
+    values: tuple[Any, ...] = ()
+    """The values of which any one fits; () where it is not made of values."""
 
     def __call__(self, found: Any) -> bool:
         """Whether the value fits."""

@@ -223,7 +223,9 @@ def any_value(*values: Any) -> Matcher:
     if not values:
         raise ValueError("any_value() needs at least one value")
     strict = all(value.answers for value in values if isinstance(value, Matcher))
-    return Matcher(f"any_value({_listed(values)})", lambda found: any(same(one, found) for one in values), strict)
+    return Matcher(
+        f"any_value({_listed(values)})", lambda found: any(same(one, found) for one in values), strict, values
+    )
 
 
 def other_than(*values: Any) -> Matcher:
