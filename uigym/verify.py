@@ -7,10 +7,16 @@ verdict. The library of ready ones is `uigym.verifiers`; what combines them is h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from uigym.errors import VerifierError, attribute
 from uigym.types import Episode, Part, Verdict
+
+JUDGE = "judge:"
+"""How the names of parts begin that a language model judges: no reward may rest on them alone."""
+JUDGE_ALONE = "judge alone:"
+"""The same, where the harness says that one may."""
 
 
 class Verifier(Protocol):
@@ -113,8 +119,10 @@ def ordered(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
 def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     """Run a verifier on an episode, attributing whatever it raises to the verifier.
 
+    What a language model alone speaks for is worth nothing.
+
     Raises:
-        VerifierError: The verifier raised, or returned something that is no verdict.
+        VerifierError: The verifier raised, returned something that is no verdict, or has no part but a model's.
     """
     whose = f"the verifier of {episode.harness}/{episode.task}"
     seen = episode.before.digest(), episode.after.digest()
@@ -124,7 +132,17 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
             raise VerifierError(f"{whose} returned {verdict!r:.500}, expected a Verdict")
     if (episode.before.digest(), episode.after.digest()) != seen:
         raise VerifierError(f"{whose} changed the states that it was given; it must only read them")
-    return verdict
+    return _beyond_judges(verdict, whose)
+
+
+def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
+    """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
+    parts = [part for part in verdict.parts if not part.name.removeprefix("not ").startswith(JUDGE)]
+    if verdict.parts and not parts:
+        raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
+    if not verdict.parts or verdict.score == 0 or any(part.score > 0 for part in parts):
+        return verdict
+    return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
 
 
 def _need(verifiers: Sequence[Verifier], name: str) -> None:
