@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "state", "surroundings", "types"},
+    {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
     {"compare", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},

@@ -14,10 +14,12 @@ from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
 from uigym.offer import Offer, check_offer
+from uigym.origins import is_origin
 from uigym.params import Sampler
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
+from uigym.watched import WATCHABLE
 
 SPLIT_SIZE = 1_000_000
 _REDRAWS = 20
@@ -257,6 +259,11 @@ class Harness:
     """Files that every episode can upload, by name: text, bytes, or the Path of a file to copy."""
     looks: Mapping[str, Looks] = field(default_factory=dict)
     """Parts of the appearance (theme, layout, density) and their values."""
+    allow: tuple[str, ...] = ()
+    """Origins that the product's pages may reach beside its own, such as "https://cdn.example"; all else is refused."""
+    watch: tuple[str, ...] = ()
+    """What episodes keep for verifiers: "network" (`Episode.network`), "page" (`Episode.page`), "storage" (tables
+    `browser.cookies`, `browser.local_storage`, ... in the state before and after)."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -299,6 +306,22 @@ class Harness:
         for field_, value, expected, good in wrong:
             if not good:
                 raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
+        self._check_watched()
+
+    def _check_watched(self) -> None:
+        for field_, value in (("allow", self.allow), ("watch", self.watch)):
+            if not isinstance(value, tuple | list):
+                raise HarnessError(f"harness {self.name!r}: {field_} must be a tuple of texts, not {value!r:.200}")
+        for origin in self.allow:
+            if not is_origin(origin):
+                raise HarnessError(
+                    f'harness {self.name!r}: allow takes origins such as "https://cdn.example" or '
+                    f'"http://127.0.0.1:9000", without a path and without *, not {origin!r:.200}'
+                )
+        for what in self.watch:
+            if what not in WATCHABLE:
+                hint = did_you_mean(str(what), WATCHABLE)
+                raise HarnessError(f"harness {self.name!r}: {what!r:.200} cannot be watched. {hint}")
 
     def task(
         self,
