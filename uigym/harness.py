@@ -259,6 +259,9 @@ class Harness:
     """Files that every episode can upload, by name: text, bytes, or the Path of a file to copy."""
     looks: Mapping[str, Looks] = field(default_factory=dict)
     """Parts of the appearance (theme, layout, density) and their values."""
+    logs: tuple[str, ...] = ()
+    """Tables, and columns as "table.column", that only tell what happened, such as an audit log: `uigym check` does not
+    count a difference there as other work. Resets put them back all the same."""
     allow: tuple[str, ...] = ()
     """Origins that the product's pages may reach beside its own, such as "https://cdn.example"; all else is refused."""
     watch: tuple[str, ...] = ()

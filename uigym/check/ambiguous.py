@@ -34,7 +34,10 @@ def ambiguities(right: Right) -> Iterator[str]:
                 except UIGymError:
                     continue
                 told.add(wording)
-                was, now = short(right.instance.params[name], params[name]), short(params[name], right.instance.params[name])
+                was, now = (
+                    short(right.instance.params[name], params[name]),
+                    short(params[name], right.instance.params[name]),
+                )
                 yield (
                     f"{wording!r} says the same for {name}={was} and for {name}={now}, but the verifier wants something "
                     f"else: say what tells them apart, or sample only what the wording makes plain"

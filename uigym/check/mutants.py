@@ -110,7 +110,9 @@ def _replay(actions: Sequence[Action]) -> Player:
     return lambda env: ReplayPolicy(actions)
 
 
-def unplayed(right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str]) -> Iterator[tuple[str, str, Episode]]:
+def unplayed(
+    right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str]
+) -> Iterator[tuple[str, str, Episode]]:
     """The wrong ways that need no playing: (check, what is wrong, the episode).
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,9 +39,7 @@ def reset(seed: int, episodes: Sequence[Episode]) -> Iterator[Finding]:
     yield Finding("reset", "", seed, True, f"{len(begun)} equal resets")
     pictures = {episode.steps[0].image for episode in begun}
     what = f"{len(begun)} resets gave {len(pictures)} different first pictures"
-    hint = (
-        "look for times, random values or unfinished loading on the first page, and for what the product keeps in memory"
-    )
+    hint = "look for times, random values or unfinished loading on the first page, and for what the product keeps in memory"
     good = len(pictures) == 1
     yield Finding("pixels", "", seed, good, f"{len(begun)} equal first pictures" if good else f"{what}: {hint}")
 
@@ -80,7 +79,9 @@ def sampling(task: Task, episode: Episode) -> Finding:
     if {told, *drawn} == {told}:
         return Finding(*place, True)
     other = next(text for text in drawn if text != told) if drawn[0] != told or drawn[1] != told else drawn[1]
-    why = "draw with the samplers of uigym.params, which take the seed, never with `random`, a clock or an unordered set"
+    why = (
+        "draw with the samplers of uigym.params, which take the seed, never with `random`, a clock or an unordered set"
+    )
     return Finding(*place, False, f"one seed gave different parameters, {told:.200} and {other:.200}: {why}")
 
 
@@ -133,7 +134,11 @@ def replay(first: Episode, second: Episode, logs: Collection[str]) -> Iterator[F
     yield Finding("replay", *place, True)
     pairs = zip(first.steps, second.steps, strict=False)
     differ = [number for number, (a, b) in enumerate(pairs, 1) if a.image != b.image]
-    why = f"the same acts gave another picture before act {differ[0]}: look for times, random values and animations" if differ else ""
+    why = (
+        f"the same acts gave another picture before act {differ[0]}: look for times, random values and animations"
+        if differ
+        else ""
+    )
     yield Finding("pixels", *place, not differ, why)
 
 
@@ -169,7 +174,7 @@ def partial(task: Task, episode: Episode, trail: Sequence[Moment]) -> Finding:
             continue
         scores.append(found.score)
     scores.append(episode.reward or 0.0)
-    for number, (before, after) in enumerate(zip(scores, scores[1:], strict=False), 1):
+    for number, (before, after) in enumerate(itertools.pairwise(scores), 1):
         if after < before - 1e-9:
             why = f"act {number} of the oracle lowered the score from {before:g} to {after:g}"
             return Finding(*place, False, f"{why}: a policy would learn to stop before it, or to undo it")
