@@ -270,14 +270,16 @@ class Session:
         self.left_behind = not self._lost
         try:
             if not self._lost:  # else the browser will be ended, and would answer nothing
-                closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
-                await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
+                await asyncio.wait_for(self._end_context(), CLOSE_TIMEOUT_S)
                 self.left_behind = False
         except (Error, WireError, TimeoutError):
             return  # the browser is gone or will be ended with its process
         finally:
             self.when_closed()
             await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
+
+    async def _end_context(self) -> None:
+        await asyncio.gather(self._pickers.close(), self._prepared.context.close())
 
     # --- one act -------------------------------------------------------------------------------------------
 
