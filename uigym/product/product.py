@@ -18,6 +18,7 @@ from uigym.product.calls import finished
 from uigym.product.launch import Launched, launch, quoted
 from uigym.product.scratch import Scratch
 from uigym.product.state import Sqlite
+from uigym.product.together import flat
 from uigym.types import State, state_from_json, state_to_json
 
 _log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class Product:
         `prepare(product)` before the start may return values for the harness's strings; `started(product)` comes
         after it, and `ended(product)` when the product has been stopped.
         """
-        parts = dict.fromkeys((self.harness.reset, self.harness.state))
+        parts = dict.fromkeys((*flat(self.harness.reset), *flat(self.harness.state)))
         return [part for part in parts if hasattr(part, hook)]
 
     async def reset(self, seed: int) -> State:
