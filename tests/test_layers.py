@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = (
     {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
-    {"compare", "verify", "params"},
+    {"compare", "moments", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
     {"slot"},
@@ -54,6 +54,7 @@ VERIFIERS_MAY = {
     "uigym.errors",
     "uigym.params",
     "uigym.compare",
+    "uigym.moments",
     "uigym.verifiers",
 }
 NETWORK = ("socket", "ssl", "http", "urllib.request", "asyncio", "subprocess", "requests", "httpx", "aiohttp")
