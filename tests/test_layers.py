@@ -20,7 +20,7 @@ LAYERS = (
     {"env"},
     {"policy"},
     {"rollout"},
-    {"evaluate", "export", "record", "report", "testing"},
+    {"check", "evaluate", "export", "record", "report", "testing"},
     {"bench", "agent", "train"},
     {"cli"},
     {"__main__"},

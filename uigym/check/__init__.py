@@ -1,0 +1,1 @@
+"""Is a harness sound? What `uigym check` tries."""
