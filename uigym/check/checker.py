@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from uigym.check import rules
 from uigym.check.ambiguous import ambiguities
+from uigym.check.attacks import attack, targets
 from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
 from uigym.check.findings import Counts, Finding, Report, listed
@@ -253,7 +254,15 @@ class _Check:
             self.findings.append(Finding("leak", task, None, not found, listed(found)))
 
     async def _reach(self) -> None:
-        """Filled in with the attacks."""
+        """What a page of the product gets at that it must not."""
+        async with self.stage.pool.borrow() as env:
+            await env.reset(self.tasks[0], self.seeds[0])
+            attempts = await attack(env, targets(env.product))
+        through = [f"{one.target} by {one.channel}: {one.detail}" for one in attempts if one.got_through]
+        self.counts = dataclasses.replace(self.counts, attacks=len(attempts), reached=len(through))
+        why = "move the control path to another port with a secret, out of what the product serves, or out of `allow`"
+        detail = f"the page reached {listed(through)}: {why}" if through else f"{len(attempts)} attempts refused"
+        self.findings.append(Finding("reach", "", None, not through, detail))
 
     # --- the result ----------------------------------------------------------------------------------------------
 
