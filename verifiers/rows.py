@@ -110,6 +110,14 @@ def known_table(episode: Episode, table: str) -> None:
         raise VerifierError(f'the state has no table "{table}". {did_you_mean(table, known)}')
 
 
+def need_table(episode: Episode, table: str, probe: str) -> None:
+    """Raises VerifierError if the state lacks the table that a probe gives; the text says which probe."""
+    known = {*episode.before.tables, *episode.after.tables}
+    if table not in known:
+        have = ", ".join(sorted(known)) or "none"
+        raise VerifierError(f'the state has no table "{table}" (it has: {have}). Write in the harness: state={probe}')
+
+
 def _known_columns(table: str, old: Sequence[Row], new: Sequence[Row], columns: Iterable[str]) -> None:
     for column in columns:
         if old and not any(column in row for row in old) and not any(column in row for row in new):

@@ -26,6 +26,7 @@ from uigym.verifiers.rows import (
     differing,
     known_table,
     misfits,
+    need_table,
     pairs,
     value_shown,
 )
@@ -233,6 +234,16 @@ def unchanged(*, except_: str | Change | Iterable[Exception_] = ()) -> Verifier:
         return failed("unchanged", f"expected nothing else to change, found: {'; '.join(listed)}", side_effects=listed)
 
     return verify
+
+
+def needs(change: Change, probe: str) -> Change:
+    """The same change; where the state lacks its table, the error says which probe gives it."""
+
+    def look(episode: Episode) -> Found:
+        need_table(episode, change.table, probe)
+        return change.look(episode)
+
+    return replace(change, look=look)
 
 
 # --- expected against found ----------------------------------------------------------------------------------

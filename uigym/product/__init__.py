@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from uigym.product.directory import Directory
     from uigym.product.files import Files
     from uigym.product.http import Http
+    from uigym.product.mail import Mail
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
@@ -21,6 +22,7 @@ _HOME = {
     "Http": "http",
     "HttpReset": "resets",
     "InOrder": "together",
+    "Mail": "mail",
     "Product": "product",
     "Together": "together",
 }
@@ -32,6 +34,7 @@ __all__ = [
     "Http",
     "HttpReset",
     "InOrder",
+    "Mail",
     "Product",
     "Snapshot",
     "Sqlite",
