@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from uigym.product.directory import Directory
     from uigym.product.files import Files
     from uigym.product.http import Http
+    from uigym.product.mysql import Mysql, MysqlCopy
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
@@ -21,6 +22,8 @@ _HOME = {
     "Http": "http",
     "HttpReset": "resets",
     "InOrder": "together",
+    "Mysql": "mysql",
+    "MysqlCopy": "mysql",
     "Product": "product",
     "Together": "together",
 }
@@ -32,6 +35,8 @@ __all__ = [
     "Http",
     "HttpReset",
     "InOrder",
+    "Mysql",
+    "MysqlCopy",
     "Product",
     "Snapshot",
     "Sqlite",
