@@ -30,7 +30,12 @@ async def test_nothing_gets_through(browser: Browser) -> None:
         await env.reset("add", 1)
         found = targets(env.product)
         names = {Path(target.place).name: target.kind for target in found}
-        assert names["pad.db"] == "database" and names.keys() <= {"pad.db", "pad.db-wal", "pad.db-shm", "pad.db-journal"}
+        assert names["pad.db"] == "database" and names.keys() <= {
+            "pad.db",
+            "pad.db-wal",
+            "pad.db-shm",
+            "pad.db-journal",
+        }
         attempts = await attack(env, found)
         tried = Counter(attempt.target for attempt in attempts)
         assert not leaks(attempts)

@@ -89,7 +89,13 @@ class _Check:
         self.rights: dict[tuple[str, int], Right] = {}
 
     async def run(self) -> Report:
-        """All checks, one after another."""
+        """All checks, one after another.
+
+        Raises:
+            UIGymError: Not one episode can begin: then there is one thing to say, and not one for each task.
+        """
+        async with self.stage.pool.borrow() as env:
+            await env.reset(self.tasks[0], self.seeds[0])
         base = [Request(task.name, seed) for task in self.tasks for seed in self.seeds]
         solvable = [request for request in base if self.harness.tasks[request.task].solve is not None]
         noop, anything, oracle = await self.stage.play_all(
@@ -137,7 +143,7 @@ class _Check:
     def _stored(self, task: Task) -> None:
         for seed in self.seeds:
             own = [episode for episode in self.every if (episode.task, episode.seed) == (task.name, seed)]
-            self.findings.append(rules.verdict(task, seed, own))
+            self.findings += rules.verdict(task, seed, own)
             right = self.rights.get((task.name, seed))
             if right is not None:
                 trail = self.watched.trails[right.episode.id]
@@ -212,6 +218,9 @@ class _Check:
             self.counts = dataclasses.replace(self.counts, equal=self.counts.equal + 1)
             return
         bad = paid(episode)
+        opinions = [part.score >= 1.0 for part in episode.verdict.parts if part.name.startswith("judge")]
+        judged, fooled = self.counts.judged + len(opinions), self.counts.fooled + sum(opinions)
+        self.counts = dataclasses.replace(self.counts, judged=judged, fooled=fooled)
         self.counts = dataclasses.replace(self.counts, mutants=self.counts.mutants + 1, paid=self.counts.paid + bad)
         rows = apart(right.episode.after, episode.after, self.harness.logs) if bad else []
         besides = f"; the oracle's own end differs in {listed(rows)}" if rows else ""
@@ -289,14 +298,17 @@ def _replay_of(right: Right):  # type: ignore[no-untyped-def]
 
 
 def _merged(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for all that is right of a check, task and seed; each wrong one as it is."""
+    """One finding for all that is right of a check, task and seed; each wrong one as it is, and what is lost once."""
+    told: dict[tuple[str, int | None], set[str]] = {}
     seen: dict[tuple[str, str, int | None], list[Finding]] = defaultdict(list)
     for finding in findings:
         seen[finding.check, finding.task, finding.seed].append(finding)
     for group in seen.values():
         wrong = [finding for finding in group if not finding.ok]
         if wrong:
-            yield from dict.fromkeys(wrong)
+            again = told.setdefault((wrong[0].task, wrong[0].seed), set())
+            yield from dict.fromkeys(finding for finding in wrong if finding.detail not in again)
+            again |= {finding.detail for finding in wrong}
         else:
             details = dict.fromkeys(finding.detail for finding in group if finding.detail)
             yield dataclasses.replace(group[0], detail="; ".join(details) or f"{len(group)} tried")

@@ -88,7 +88,9 @@ async def launch(harness: Harness, workdir: Path, values: Mapping[str, str]) -> 
             if not _IN_USE.search(str(exc)):
                 raise
             if attempt + 1 == TRIES:
-                why = f"a port is taken, on {TRIES} tries; let the command listen on {{port}}, which is new for each slot"
+                why = (
+                    f"a port is taken, on {TRIES} tries; let the command listen on {{port}}, which is new for each slot"
+                )
                 raise ProductError(f"{harness.name}: {why}.\n{exc}") from exc
     raise AssertionError("unreachable")
 
