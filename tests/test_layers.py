@@ -20,6 +20,7 @@ LAYERS = (
     {"env"},
     {"policy"},
     {"rollout"},
+    {"check"},
     {"evaluate", "export", "record", "report", "testing"},
     {"bench", "agent", "train"},
     {"cli"},

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from uigym.product.files import Files
     from uigym.product.http import Http
     from uigym.product.mail import Mail
+    from uigym.product.mysql import Mysql, MysqlCopy
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
@@ -23,6 +24,8 @@ _HOME = {
     "HttpReset": "resets",
     "InOrder": "together",
     "Mail": "mail",
+    "Mysql": "mysql",
+    "MysqlCopy": "mysql",
     "Product": "product",
     "Together": "together",
 }
@@ -35,6 +38,8 @@ __all__ = [
     "HttpReset",
     "InOrder",
     "Mail",
+    "Mysql",
+    "MysqlCopy",
     "Product",
     "Snapshot",
     "Sqlite",

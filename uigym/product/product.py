@@ -80,6 +80,7 @@ class Product:
         self.base_url, self.port = self._launched.base_url, self._launched.port
         self.values = {**self.values, "port": str(self.port), "url": self.base_url}
         for part in self._parts("started"):
+            self._prepared += [part] if part not in self._prepared else []
             await self._do("look at the product after its start", part.started, self)
 
     def _parts(self, hook: str) -> list[Any]:
