@@ -34,6 +34,7 @@ ONLY_UNDER = {
     "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py"),
+    "psycopg": ("uigym/product/postgres",),
     "playwright": ("uigym/browser/", "uigym/record.py", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
     "browsergym": ("uigym/bench/browsergym_worker.py",),
     "typer": ("uigym/cli",),

@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
+from uigym.product.postgres import Postgres
+from uigym.product.postgres_template import PostgresTemplate
 from uigym.product.snapshot import Snapshot
 from uigym.product.state import Sqlite
 
 if TYPE_CHECKING:
     from uigym.product.product import Product
 
-__all__ = ["Product", "Snapshot", "Sqlite"]
+__all__ = ["Postgres", "PostgresTemplate", "Product", "Snapshot", "Sqlite"]
 
 
 def __getattr__(name: str) -> Any:
