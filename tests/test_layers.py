@@ -12,14 +12,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "state", "surroundings", "types"},
-    {"compare", "verify", "params"},
+    {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
+    {"compare", "moments", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
     {"slot"},
     {"env"},
     {"policy"},
     {"rollout"},
+    {"check"},
     {"evaluate", "export", "record", "report", "testing"},
     {"bench", "agent", "train"},
     {"cli"},
@@ -54,6 +55,7 @@ VERIFIERS_MAY = {
     "uigym.errors",
     "uigym.params",
     "uigym.compare",
+    "uigym.moments",
     "uigym.verifiers",
 }
 NETWORK = ("socket", "ssl", "http", "urllib.request", "asyncio", "subprocess", "requests", "httpx", "aiohttp")

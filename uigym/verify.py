@@ -74,38 +74,38 @@ def not_(verifier: Verifier) -> Verifier:
     return verify
 
 
-def weighted(*parts: tuple[float, Verifier]) -> Verifier:
+def weighted(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
     """Success if every part succeeds; the score is the weighted mean of the parts' scores.
 
     Args:
-        parts: (weight, verifier); weights are positive and need not sum to 1.
+        parts: (weight, verifier), or a verifier, whose weight is 1; weights are positive and need not sum to 1.
     """
-    _need([v for _, v in parts], "weighted")
-    if any(weight <= 0 for weight, _ in parts):
-        raise ValueError(f"weighted: weights must be positive, not {[w for w, _ in parts]}")
-    total = sum(weight for weight, _ in parts)
+    verifiers, shares = _shares(parts, "weighted")
 
     def verify(episode: Episode) -> Verdict:
-        verdicts = [v(episode) for _, v in parts]
+        verdicts = [v(episode) for v in verifiers]
         success = all(v.success for v in verdicts)
-        score = sum(w * v.score for (w, _), v in zip(parts, verdicts, strict=True)) / total
-        shares = [weight / total for weight, _ in parts]
+        score = min(1.0, sum(share * v.score for share, v in zip(shares, verdicts, strict=True)))
         return _combine(1.0 if success else score, success, verdicts, shares)
 
     return verify
 
 
-def ordered(*verifiers: Verifier) -> Verifier:
+def ordered(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
     """Parts that must be done one after another: credit stops at the first part that does not succeed.
 
-    The score is the share of parts done without a gap, so later parts earn nothing before earlier ones.
+    The score is the share of the parts that are done without a gap, so later parts earn nothing before earlier ones.
+
+    Args:
+        parts: As those of `weighted`.
     """
-    _need(verifiers, "ordered")
+    verifiers, shares = _shares(parts, "ordered")
 
     def verify(episode: Episode) -> Verdict:
         verdicts = [v(episode) for v in verifiers]
         run = next((i for i, v in enumerate(verdicts) if not v.success), len(verdicts))
-        return _combine(run / len(verdicts), run == len(verdicts), verdicts, [1 / len(verdicts)] * len(verdicts))
+        success = run == len(verdicts)
+        return _combine(1.0 if success else min(1.0, sum(shares[:run])), success, verdicts, shares)
 
     return verify
 
@@ -133,6 +133,16 @@ def _need(verifiers: Sequence[Verifier], name: str) -> None:
     for verifier in verifiers:
         if not callable(verifier):
             raise TypeError(f"{name}() expected verifiers, got {verifier!r}")
+
+
+def _shares(parts: Sequence[Verifier | tuple[float, Verifier]], name: str) -> tuple[list[Verifier], list[float]]:
+    """The verifiers, and their shares of the whole."""
+    given = [part if isinstance(part, tuple) else (1.0, part) for part in parts]
+    _need([verifier for _, verifier in given], name)
+    weights = [weight for weight, _ in given]
+    if not all(weight > 0 for weight in weights):
+        raise ValueError(f"{name}: weights must be positive, not {weights}")
+    return [verifier for _, verifier in given], [weight / sum(weights) for weight in weights]
 
 
 def _combine(
