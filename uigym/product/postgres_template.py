@@ -19,6 +19,7 @@ from uigym.product.postgres_capture import Table
 from uigym.product.postgres_restore import begin, obstacle, put_back, untouched
 from uigym.product.postgres_server import address, opened, parts, with_database
 from uigym.product.postgres_stock import Stock, load
+from uigym.product.together import flat
 
 if TYPE_CHECKING:
     from uigym.product.product import Product
@@ -199,7 +200,8 @@ class PostgresTemplate:
 
 def _ignored(product: Product) -> Callable[[Table], list[str]]:
     """What the product's probe leaves out is not counted as a difference between two templates."""
-    entries = [entry.partition(".") for entry in getattr(product.harness.state, "ignore", ())]
+    probes = flat(product.harness.state)
+    entries = [entry.partition(".") for probe in probes for entry in getattr(probe, "ignore", ())]
     return lambda table: [column for name, _, column in entries if column and name == table.name]
 
 
