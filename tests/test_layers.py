@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
     {"compare", "moments", "verify", "params"},
-    {"harness", "policy.codecs", "train.rows"},
+    {"harness", "judging", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
     {"slot"},
     {"env"},

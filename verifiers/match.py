@@ -86,7 +86,7 @@ def money(value: str | float | Decimal, currency: str = "") -> Matcher:
         if not isinstance(found, str):
             return _number(found) is not None and equal(found, wanted)
         said = amount(found)
-        if said is None or said[0] != wanted:
+        if said is None or not equal(value if isinstance(value, float) else wanted, said[0]):
             return False
         return not currency or said[1] == "" or currency in SIGNS.get(said[1], (said[1],))
 
