@@ -21,6 +21,7 @@ LAYERS = (
     {"policy"},
     {"rollout"},
     {"evaluate", "export", "record", "report", "testing"},
+    {"draft"},
     {"bench", "agent", "train"},
     {"cli"},
     {"__main__"},
