@@ -22,6 +22,7 @@ LAYERS = (
     {"rollout"},
     {"check"},
     {"evaluate", "export", "record", "report", "testing"},
+    {"draft"},
     {"bench", "agent", "train"},
     {"cli"},
     {"__main__"},
