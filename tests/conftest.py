@@ -19,6 +19,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, settings
 from PIL import Image
+from postgres import postgres as postgres
 
 from uigym.browser import Browser, Frame, Session
 

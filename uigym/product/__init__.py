@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from uigym.product.http import Http
     from uigym.product.mail import Mail
     from uigym.product.mysql import Mysql, MysqlCopy
+    from uigym.product.postgres import Postgres
+    from uigym.product.postgres_template import PostgresTemplate
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
@@ -26,6 +28,8 @@ _HOME = {
     "Mail": "mail",
     "Mysql": "mysql",
     "MysqlCopy": "mysql",
+    "Postgres": "postgres",
+    "PostgresTemplate": "postgres_template",
     "Product": "product",
     "Together": "together",
 }
@@ -40,6 +44,8 @@ __all__ = [
     "Mail",
     "Mysql",
     "MysqlCopy",
+    "Postgres",
+    "PostgresTemplate",
     "Product",
     "Snapshot",
     "Sqlite",
