@@ -16,6 +16,7 @@ LAYERS = (
     {"compare", "verify", "params"},
     {"harness", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
+    {"steady"},
     {"slot"},
     {"env"},
     {"policy"},
