@@ -246,7 +246,7 @@ def _kind(place: str) -> Literal["file", "url", "port"]:
         return "file"
     if place.startswith(("http://", "https://")) and origin_of(place):
         return "url"
-    if place.startswith("tcp://") and origin_of(place.replace("tcp", "http", 1)):
+    if place.startswith("tcp://") and urlsplit(place).port and origin_of(place.replace("tcp", "http", 1)):
         return "port"
     raise ValueError(f"control() names absolute paths, http addresses and tcp://host:port, not {place!r}")
 
