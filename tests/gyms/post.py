@@ -21,8 +21,10 @@ from uigym.product import Files, InOrder, Mail, Snapshot, Sqlite, Together
 from uigym.types import Row
 from uigym.verifiers.files import created
 from uigym.verifiers.mail import sent
-from uigym.verifiers.state import added, changed, drafted, only
-from uigym.verify import Verifier
+from uigym.verifiers.network import never_requested, nothing_refused, requested
+from uigym.verifiers.page import has_node, shows, title_is, url_matches
+from uigym.verifiers.state import added, changed, drafted, only, unchanged
+from uigym.verify import Verifier, all_of
 
 STYLE = "<!doctype html><meta charset=utf-8><title>Post</title><body style='font: 14px sans-serif; margin: 8px'>"
 PEOPLE = (("Ada", "ada@acme.test"), ("Ben", "ben@acme.test"), ("Cleo", "cleo@acme.test"))
@@ -136,6 +138,7 @@ post = Harness(
     state=Together(Sqlite("{workdir}/post.db"), Files("{workdir}/out"), Mail()),
     reset=InOrder(Snapshot("{workdir}/post.db"), clear),
     viewport=(420, 300),
+    watch=("network", "page"),
 )
 
 
@@ -149,7 +152,9 @@ def write(
     letter = added("letters", person=person["id"], text=text, card=int(card), status="sent")
     mail = sent(person["address"], text=text, attachments=["card.gif"] if card else [])
     counted = changed("people", key=person["id"], letters=1)
-    return only((2, drafted(letter, status="draft")), counted, mail, created("*.txt", text=text))
+    done = only((2, drafted(letter, status="draft")), counted, mail, created("*.txt", text=text))
+    asked = requested("POST", "/send/*", body={"text": text, "card": "1"} if card else {"text": text})
+    return all_of(done, asked, never_requested("DELETE", "**"), nothing_refused())
 
 
 @write.oracle
@@ -161,3 +166,16 @@ async def _(page: Any, person: Row, text: str, how: str) -> None:
     await page.get_by_role("button", name="Save").click()
     await page.get_by_role("button", name="Send").click()
     await page.get_by_text("This letter is sent.").wait_for()
+
+
+@post.task("Start a letter to {person[name]} with a card, but do not save it.", max_steps=10)
+def begin(person: Row = rows("people")) -> Verifier:
+    card, save = has_node("checkbox", "With a card", checked=True), has_node("button", "Save")
+    page = all_of(url_matches(f"/write/{person['id']}"), title_is("Post"), shows("With a card"))
+    return all_of(page, card, save, unchanged())
+
+
+@begin.oracle
+async def _(page: Any, person: Row) -> None:
+    await page.get_by_role("link", name=f"Write to {person['name']}").click()
+    await page.get_by_role("checkbox", name="With a card").click()
