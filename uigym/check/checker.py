@@ -33,7 +33,8 @@ _HINTS = {
     "wrong value": "compare what changed with the task's parameters, whole and typed",
     "twice": "count the rows: added(..., count=1) and unchanged() do",
     "extra": "add unchanged(except_=[...]) to the verifier",
-    "undone": "judge what the product holds at the end, not that something happened on the way",
+    "undone": "judge what the product holds at the end, not that something happened on the way; name tables "
+    "that only tell what happened in the harness's logs=(...)",
     "success text": "never look for words that the agent can write",
     "guesses": "compare the whole answer with a typed value, as equals() does, never by `in`",
     "other task": "ask for what is special about this task",
@@ -166,7 +167,7 @@ class _Check:
         chosen = [right for (_, seed), right in self.rights.items() if self.full or seed == self.seeds[0]]
         wanted: list[tuple[Request, Mutant]] = []
         for right in chosen:
-            ways = [*played(right, self._others(right), self.full), Mutant("replay", "", _replay_of(right))]
+            ways = [*self._ways(right, self.full), Mutant("replay", "", _replay_of(right))]
             place = (right.episode.task, right.episode.seed)
             wanted += [(Request(*place, member=1 + number), way) for number, way in enumerate(ways)]
         for mutant, episode in await self.stage.mutants(wanted):
@@ -176,8 +177,13 @@ class _Check:
                 self.findings += rules.replay(right.episode, episode, self.harness.logs)
             else:
                 self._judged(mutant.kind, mutant.how, right, episode)
+                self.findings += rules.meant(mutant.meant, episode)
         for seed in self.seeds:
             self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
+
+    def _ways(self, right: Right, full: bool) -> list[Mutant]:
+        known = [other for (task, _), other in self.rights.items() if task == right.episode.task]
+        return list(played(right, self._others(right), known, full))
 
     def _others(self, right: Right) -> list[Instance]:
         """Other tasks with the same seed whose oracles change the product's data, the next ones first."""
@@ -194,7 +200,7 @@ class _Check:
                 for (task, own), other in self.rights.items()
                 if task == name and own != seed and other.episode.answer
             ]
-            for kind, how, episode in unplayed(right, same_seed, answers):
+            for kind, how, episode in unplayed(right, same_seed, answers, self.harness.logs):
                 try:
                     verdict = judge(right.instance.verifier, episode)
                 except UIGymError as exc:
@@ -266,7 +272,7 @@ class _Check:
 
     def _full_seconds(self, seconds: float) -> float:
         """How long the full check takes, if its episodes last as long as those that were played."""
-        ways = sum(len(list(played(right, self._others(right), True))) + 1 for right in self.rights.values())
+        ways = sum(len(self._ways(right, True)) + 1 for right in self.rights.values())
         looks = len(covering(self.harness, self.tasks, self.seeds, True))
         plays = ways + looks + 3 * len(self.tasks) * len(self.seeds)
         return seconds * plays / max(1, self.stage.count.done)
