@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 
 LAYERS = (
     {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
-    {"compare", "verify", "params"},
-    {"harness", "policy.codecs", "train.rows"},
+    {"compare", "moments", "verify", "params"},
+    {"harness", "judging", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
     {"slot"},
     {"env"},
@@ -22,6 +22,7 @@ LAYERS = (
     {"rollout"},
     {"check"},
     {"evaluate", "export", "record", "report", "testing"},
+    {"draft"},
     {"bench", "agent", "train"},
     {"cli"},
     {"__main__"},
@@ -35,6 +36,7 @@ ONLY_UNDER = {
     "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py"),
+    "psycopg": ("uigym/product/postgres",),
     "playwright": ("uigym/browser/", "uigym/record.py", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
     "browsergym": ("uigym/bench/browsergym_worker.py",),
     "typer": ("uigym/cli",),
@@ -54,6 +56,7 @@ VERIFIERS_MAY = {
     "uigym.errors",
     "uigym.params",
     "uigym.compare",
+    "uigym.moments",
     "uigym.verifiers",
 }
 NETWORK = ("socket", "ssl", "http", "urllib.request", "asyncio", "subprocess", "requests", "httpx", "aiohttp")

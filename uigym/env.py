@@ -258,7 +258,7 @@ class Env:
         broken = await self._slot.broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
         if broken is not None:
             cause, message = cause_of(broken), f"{broken} (seen as: {message})"
-        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
+        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), refusals=self._slot.refusals)
         if cause is Cause.BROWSER:
             await self._slot.doubt_browser()
         self._slot.retire()
@@ -294,6 +294,7 @@ class Env:
             if isinstance(action, Invalid):
                 raise ActionRefused(action.reason)
             step_s = self.limits.step_s
+            self.session.guard.step = len(self._draft.steps)  # a refused action is a step of the episode, too
             acting = self.session.step(action, timeout_s=step_s)
             frame = await within(step_s + GRACE_S, BrowserError, f"performing {action}", acting)
         except ActionRefused as exc:
@@ -354,7 +355,8 @@ class Env:
             await self._slot.check()
             downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
-            unjudged = draft.episode(stop, answer=answer, url=url, after=after, downloads=downloads)
+            seen = {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
+            unjudged = draft.episode(stop, answer=answer, after=after, **seen)
             judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
             verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
         except UIGymError as exc:

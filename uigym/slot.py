@@ -18,7 +18,7 @@ from uigym.errors import BrowserError, ProductError, UIGymError, attribute
 from uigym.harness import Harness
 from uigym.product import Product
 from uigym.surroundings import Surroundings
-from uigym.types import State
+from uigym.types import Refusal, State
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -82,6 +82,8 @@ class Sessions(Protocol):
         viewport: tuple[int, int] = ...,
         grants: tuple[type, ...] = (),
         surroundings: Surroundings | None = None,
+        allow: tuple[str, ...] = (),
+        watch: tuple[str, ...] = (),
     ) -> Session: ...
 
 
@@ -108,6 +110,11 @@ class Slot:
         if self._session is None:
             raise RuntimeError("no browser session: call reset first; a session ends with its episode")
         return self._session
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What the pages of the running episode wanted to reach and were not let to."""
+        return self._session.guard.refusals if self._session else ()
 
     @property
     def product(self) -> Product:
@@ -272,6 +279,8 @@ class Slot:
             viewport=harness.viewport,
             grants=tuple(harness.grants),
             surroundings=harness.surroundings,
+            allow=tuple(harness.allow),
+            watch=tuple(harness.watch),
         )
         self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
 
@@ -357,6 +366,8 @@ class SteadyBrowser:
         viewport: tuple[int, int] = (1280, 720),
         grants: tuple[type, ...] = (),
         surroundings: Surroundings | None = None,
+        allow: tuple[str, ...] = (),
+        watch: tuple[str, ...] = (),
     ) -> Session:
         """A fresh session of a browser that is alive.
 
@@ -366,7 +377,12 @@ class SteadyBrowser:
         shift = await self._on_duty()
         shift.served += 1
         session = await shift.browser.session(
-            base_url=base_url, viewport=viewport, grants=grants, surroundings=surroundings
+            base_url=base_url,
+            viewport=viewport,
+            grants=grants,
+            surroundings=surroundings,
+            allow=allow,
+            watch=watch,
         )
         shift.open.add(session)
         told = session.when_closed

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from PIL import Image
 from playwright.async_api import Error, Page
 
 from uigym.browser.beside import Beside, is_escape, is_paste
 from uigym.browser.chrome import shortcut
+from uigym.browser.frame import Frame, Spent, Standing, blank
 from uigym.browser.input import Input, check
 from uigym.browser.settle import LIMIT_S
 from uigym.browser.tab import Tab
@@ -28,7 +26,6 @@ from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
 from uigym.surroundings import Surroundings
 from uigym.types import (
-    NOTHING_OPEN,
     Action,
     Answer,
     Back,
@@ -39,7 +36,6 @@ from uigym.types import (
     Goto,
     Key,
     Move,
-    Open,
     Scroll,
     SwitchTab,
     Upload,
@@ -53,60 +49,6 @@ _RESTLESS = 3
 """Documents in one call: where no picture can be taken of so many, it is the page that does not hold still."""
 DOWNLOADS_S = 10.0
 """How long a download that is under way may go on when the episode ends."""
-
-
-class Spent(NamedTuple):
-    """Where a step's time went, ms of wall clock."""
-
-    input_ms: float = 0.0
-    """Until the page had handled the last event."""
-    settle_ms: float = 0.0
-    """Until what the events had caused was over."""
-    capture_ms: float = 0.0
-    """Until the picture was here."""
-
-
-UNTIMED = Spent()
-
-
-def blank(viewport: tuple[int, int], scale: float) -> bytes:
-    """A white picture: what is there before the first page is drawn."""
-    out = io.BytesIO()
-    Image.new("RGB", (round(viewport[0] * scale), round(viewport[1] * scale)), "white").save(out, "PNG")
-    return out.getvalue()
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What came of an action."""
-
-    png: bytes
-    """The viewport, lossless, at the surroundings' scale."""
-    settled: bool
-    """False if the page was still at work when the picture was taken."""
-    events: tuple[Event, ...] = ()
-    """What happened beside the page."""
-    spent: Spent = UNTIMED
-    open: Open = NOTHING_OPEN
-    """What is open beside the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a page stands."""
-
-    url: str
-    """Address of the document; chrome-error: where none has come."""
-    status: int
-    """HTTP status of the document's answer; 0 where it is not known."""
-    leaving: bool = False
-    """Whether the page has asked for another document that has not come yet."""
-    settled: bool = True
-    """Whether the page was at rest in its last picture."""
-    documents: int = 0
-    """How many it has shown so far."""
-    missing: str = ""
-    """Address of the document that was asked for and did not come, while none is shown."""
 
 
 class Session:
@@ -129,6 +71,8 @@ class Session:
         """Whether the browser can still make a page and draw it; asked when this one fails."""
         self.left_behind = False
         """True once it was closed and its context did not go."""
+        self.guard = prepared.guard
+        """What the pages may reach, and what they were refused."""
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
@@ -221,6 +165,7 @@ class Session:
         """
         if isinstance(action, Answer | Done):
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
+        self.guard.step += 1
         check(action, self.viewport, self._grants)
         self._check(action)
         limit_s = timeout_s + self._input.duration_s(action)
@@ -270,14 +215,17 @@ class Session:
         self.left_behind = not self._lost
         try:
             if not self._lost:  # else the browser will be ended, and would answer nothing
-                closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
-                await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
+                await asyncio.wait_for(self._end_context(), CLOSE_TIMEOUT_S)
                 self.left_behind = False
         except (Error, WireError, TimeoutError):
             return  # the browser is gone or will be ended with its process
         finally:
+            await self.guard.close()
             self.when_closed()
             await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
+
+    async def _end_context(self) -> None:
+        await asyncio.gather(self._pickers.close(), self._prepared.context.close())
 
     # --- one act -------------------------------------------------------------------------------------------
 
@@ -453,7 +401,11 @@ class Session:
     def _allowed(self, url: str) -> str:
         address = urljoin(self.url if urlsplit(self.url).scheme.startswith("http") else self._base_url, str(url))
         if urlsplit(address).scheme not in ("http", "https"):
+            self.guard.refuse(address, "goto opens http and https addresses only", "scheme")
             raise ActionRefused(f"goto: only http and https addresses can be opened, not {url!r}")
+        if not self.guard.allows(address):
+            self.guard.refuse(address, "neither the product nor an origin that its harness allows", "origin")
+            raise ActionRefused(f"goto: this address cannot be reached from here: {url!r}")
         return address
 
     async def _back(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, Error, Page
 
 from uigym.browser.capture import Route
+from uigym.browser.guard import Guard
 from uigym.browser.tab import Tab
 from uigym.browser.wire import Wire, WireError
 from uigym.types import Event
@@ -37,6 +38,8 @@ class Prepared:
     """What the context leaves on the disk: its downloads, its files. Goes when it is closed."""
     pasting: asyncio.Lock
     """Of the browser: held while Chromium's clipboard, which all contexts share, is in use."""
+    guard: Guard
+    """What the context's pages may reach. Ends with it."""
 
 
 class Tabs:

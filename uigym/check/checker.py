@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from uigym.check import rules
 from uigym.check.ambiguous import ambiguities
+from uigym.check.attacks import attack, targets
 from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
 from uigym.check.findings import Counts, Finding, Report, listed
@@ -89,7 +90,13 @@ class _Check:
         self.rights: dict[tuple[str, int], Right] = {}
 
     async def run(self) -> Report:
-        """All checks, one after another."""
+        """All checks, one after another.
+
+        Raises:
+            UIGymError: Not one episode can begin: then there is one thing to say, and not one for each task.
+        """
+        async with self.stage.pool.borrow() as env:
+            await env.reset(self.tasks[0], self.seeds[0])
         base = [Request(task.name, seed) for task in self.tasks for seed in self.seeds]
         solvable = [request for request in base if self.harness.tasks[request.task].solve is not None]
         noop, anything, oracle = await self.stage.play_all(
@@ -137,7 +144,7 @@ class _Check:
     def _stored(self, task: Task) -> None:
         for seed in self.seeds:
             own = [episode for episode in self.every if (episode.task, episode.seed) == (task.name, seed)]
-            self.findings.append(rules.verdict(task, seed, own))
+            self.findings += rules.verdict(task, seed, own)
             right = self.rights.get((task.name, seed))
             if right is not None:
                 trail = self.watched.trails[right.episode.id]
@@ -217,6 +224,9 @@ class _Check:
             self.counts = dataclasses.replace(self.counts, equal=self.counts.equal + 1)
             return
         bad = paid(episode)
+        opinions = [part.score >= 1.0 for part in episode.verdict.parts if part.name.startswith("judge")]
+        judged, fooled = self.counts.judged + len(opinions), self.counts.fooled + sum(opinions)
+        self.counts = dataclasses.replace(self.counts, judged=judged, fooled=fooled)
         self.counts = dataclasses.replace(self.counts, mutants=self.counts.mutants + 1, paid=self.counts.paid + bad)
         rows = apart(right.episode.after, episode.after, self.harness.logs) if bad else []
         besides = f"; the oracle's own end differs in {listed(rows)}" if rows else ""
@@ -259,7 +269,15 @@ class _Check:
             self.findings.append(Finding("leak", task, None, not found, listed(found)))
 
     async def _reach(self) -> None:
-        """Filled in with the attacks."""
+        """What a page of the product gets at that it must not."""
+        async with self.stage.pool.borrow() as env:
+            await env.reset(self.tasks[0], self.seeds[0])
+            attempts = await attack(env, targets(env.product))
+        through = [f"{one.target} by {one.channel}: {one.detail}" for one in attempts if one.got_through]
+        self.counts = dataclasses.replace(self.counts, attacks=len(attempts), reached=len(through))
+        why = "move the control path to another port with a secret, out of what the product serves, or out of `allow`"
+        detail = f"the page reached {listed(through)}: {why}" if through else f"{len(attempts)} attempts refused"
+        self.findings.append(Finding("reach", "", None, not through, detail))
 
     # --- the result ----------------------------------------------------------------------------------------------
 
@@ -286,14 +304,17 @@ def _replay_of(right: Right):  # type: ignore[no-untyped-def]
 
 
 def _merged(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for all that is right of a check, task and seed; each wrong one as it is."""
+    """One finding for all that is right of a check, task and seed; each wrong one as it is, and what is lost once."""
+    told: dict[tuple[str, int | None], set[str]] = {}
     seen: dict[tuple[str, str, int | None], list[Finding]] = defaultdict(list)
     for finding in findings:
         seen[finding.check, finding.task, finding.seed].append(finding)
     for group in seen.values():
         wrong = [finding for finding in group if not finding.ok]
         if wrong:
-            yield from dict.fromkeys(wrong)
+            again = told.setdefault((wrong[0].task, wrong[0].seed), set())
+            yield from dict.fromkeys(finding for finding in wrong if finding.detail not in again)
+            again |= {finding.detail for finding in wrong}
         else:
             details = dict.fromkeys(finding.detail for finding in group if finding.detail)
             yield dataclasses.replace(group[0], detail="; ".join(details) or f"{len(group)} tried")

@@ -66,6 +66,10 @@ class Counts:
     """Ways from the page to what it must not reach that were tried."""
     reached: int = 0
     """Those that got through."""
+    judged: int = 0
+    """Opinions of a language-model judge on wrong ways, and..."""
+    fooled: int = 0
+    """...those that took one for right."""
     seconds: float = 0.0
     full_seconds: float = 0.0
     """How long the full check would take, by what this one took."""

@@ -160,7 +160,7 @@ def replay(first: Episode, second: Episode, logs: Collection[str]) -> Iterator[F
     yield Finding("pixels", *place, not differ, why)
 
 
-def verdict(task: Task, seed: int, episodes: Sequence[Episode]) -> Finding:
+def verdict(task: Task, seed: int, episodes: Sequence[Episode]) -> Iterator[Finding]:
     """The verdict of each stored episode, run again with parameters drawn again."""
     judged = [episode for episode in episodes if episode.verdict]
     for episode in judged:
@@ -168,12 +168,15 @@ def verdict(task: Task, seed: int, episodes: Sequence[Episode]) -> Finding:
         try:
             again = judge(task.instance(seed, stored.before).verifier, dataclasses.replace(stored, verdict=None))
         except UIGymError as exc:
-            return Finding("verdict", task.name, seed, False, f"on the stored episode the verifier raised: {exc}")
+            yield Finding("verdict", task.name, seed, False, f"on the stored episode the verifier raised: {exc}")
+            return
         if stored != episode or again != episode.verdict:
             was = f"{episode.verdict}" if stored == episode else "the episode itself changed in storage"
             why = "a verifier must be a pure function of the episode"
-            return Finding("verdict", task.name, seed, False, f"first {was}, then {again}: {why}")
-    return Finding("verdict", task.name, seed, bool(judged), f"{len(judged)} verdicts the same again")
+            yield Finding("verdict", task.name, seed, False, f"first {was}, then {again}: {why}")
+            return
+    if judged:  # else what lost them is told elsewhere
+        yield Finding("verdict", task.name, seed, True, f"{len(judged)} verdicts the same again")
 
 
 def partial(task: Task, episode: Episode, trail: Sequence[Moment]) -> Finding:

@@ -85,6 +85,9 @@ def _print(report: Report, ref: str, full: bool) -> None:
         f"{_many(counts.paid)} paid{equal}; {counts.attacks} attacks tried, {counts.attacks - counts.reached} refused",
         soft_wrap=True,
     )
+    if counts.judged:
+        share = f"{counts.fooled} of {counts.judged} wrong ways ({counts.fooled / counts.judged:.0%})"
+        console.print(f"the language-model judge alone took {share} for right", soft_wrap=True)
     verdict = "[green]sound[/]" if report.ok else f"[bold red]{_things(len(report.failed))} wrong[/]"
     more = "" if full else f"  [dim]all of it takes about {_duration(counts.full_seconds)}: uigym check {ref} --full[/]"
     console.print(f"{report.harness}: {verdict}{more}\n", soft_wrap=True)

@@ -32,27 +32,37 @@ _WATCHER = (
 
 
 def words(start: str, values: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The command line as (environment settings, arguments), with {port}, {workdir} and the like filled in.
-
-    It is split as a shell would before anything is filled in, so that a folder's name may hold spaces and quotes.
+    """The start command as (environment settings, arguments), with {port}, {workdir} and the like filled in.
 
     Raises:
         HarnessError: The command is empty, has an unclosed quote, needs a shell, or does not use {port}.
     """
-    try:
-        parts = shlex.split(start)
-    except ValueError as exc:
-        raise HarnessError(f"the start command {start!r} cannot be read: {exc}") from exc
-    if operators := [part for part in parts if part in _OPERATORS]:
-        raise HarnessError(
-            f"the start command {start!r} uses {operators[0]!r}, but no shell reads it. Write: sh -c '...'"
-        )
+    found = parts(start, values)
     if "{port}" not in start:
         raise HarnessError(f"the start command {start!r} does not say {{port}}: each slot needs a port of its own")
-    filled = [fill(part, values) for part in parts]
-    split = next((i for i, part in enumerate(parts) if not _ASSIGNMENT.fullmatch(part)), len(parts))
-    if split == len(parts):
-        raise HarnessError(f"the start command {start!r} names no program")
+    return found
+
+
+def parts(command: str, values: Mapping[str, str], role: str = "start") -> tuple[dict[str, str], list[str]]:
+    """A command line as (environment settings, arguments), with what it names in braces filled in.
+
+    It is split as a shell would before anything is filled in, so that a folder's name may hold spaces and quotes.
+
+    Raises:
+        HarnessError: The command is empty, has an unclosed quote or needs a shell; the text says which `role` it has.
+    """
+    try:
+        found = shlex.split(command)
+    except ValueError as exc:
+        raise HarnessError(f"the {role} command {command!r} cannot be read: {exc}") from exc
+    if operators := [part for part in found if part in _OPERATORS]:
+        raise HarnessError(
+            f"the {role} command {command!r} uses {operators[0]!r}, but no shell reads it. Write: sh -c '...'"
+        )
+    filled = [fill(part, values) for part in found]
+    split = next((i for i, part in enumerate(found) if not _ASSIGNMENT.fullmatch(part)), len(found))
+    if split == len(found):
+        raise HarnessError(f"the {role} command {command!r} names no program")
     return dict(part.split("=", 1) for part in filled[:split]), filled[split:]
 
 
@@ -65,6 +75,11 @@ def free_port() -> int:
         if port not in _taken:
             _taken.add(port)
             return port
+
+
+def give_back(port: int) -> None:
+    """Let a port of `free_port` be given to others again."""
+    _taken.discard(port)
 
 
 class Command:
@@ -83,7 +98,7 @@ class Command:
         self._token = strays.token()
         self._watcher, self._output = _watch(), Output()
         try:
-            self._process = _spawn(arguments, {**settings, strays.VARIABLE: self._token}, self._output)
+            self._process = spawn(arguments, {**settings, strays.VARIABLE: self._token}, self._output)
         except OSError as exc:
             self._release()
             hint = f" Is {arguments[0]!r} installed?" if isinstance(exc, FileNotFoundError) else ""
@@ -96,6 +111,10 @@ class Command:
     def pid(self) -> int:
         """Of the command, and the id of its process group."""
         return self._process.pid
+
+    def pids(self) -> list[int]:
+        """Of the command and of all that it has started, as far as they live."""
+        return strays.living(self._token)
 
     def ended(self) -> str | None:
         """How the command ended; None while it runs."""
@@ -136,7 +155,7 @@ class Command:
             os.killpg(self._process.pid, number)
 
     def _release(self) -> None:
-        _taken.discard(self.port)
+        give_back(self.port)
         self._output.end()
         if self._watcher.stdin is not None and not self._watcher.stdin.closed:
             self._watcher.kill()
@@ -149,7 +168,17 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda named: values.get(named[1], named[0]), text)
 
 
-def _spawn(arguments: list[str], settings: dict[str, str], output: Output) -> subprocess.Popen[bytes]:
+def spawn(arguments: list[str], settings: Mapping[str, str], output: Output) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own, which writes to `output`.
+
+    Args:
+        arguments: The program and its arguments.
+        settings: What is added to the environment of this process.
+        output: Where it writes; the reading begins.
+
+    Raises:
+        OSError: The program cannot be run.
+    """
     environment = {"PYTHONUNBUFFERED": "1", **os.environ, **settings}
     try:
         return subprocess.Popen(

@@ -18,6 +18,7 @@ from uigym.product.calls import finished
 from uigym.product.launch import Launched, launch, quoted
 from uigym.product.scratch import Scratch
 from uigym.product.state import Sqlite
+from uigym.product.together import flat
 from uigym.types import State, state_from_json, state_to_json
 
 _log = logging.getLogger(__name__)
@@ -79,15 +80,16 @@ class Product:
         self.base_url, self.port = self._launched.base_url, self._launched.port
         self.values = {**self.values, "port": str(self.port), "url": self.base_url}
         for part in self._parts("started"):
+            self._prepared += [part] if part not in self._prepared else []
             await self._do("look at the product after its start", part.started, self)
 
     def _parts(self, hook: str) -> list[Any]:
         """The harness's reset and probe, in this order, where they have something to do at this point of its life.
 
         `prepare(product)` before the start may return values for the harness's strings; `started(product)` comes
-        after it, and `ended(product)` when the product has been stopped.
+        after it, `cleared(product)` after each reset, and `ended(product)` when the product has been stopped.
         """
-        parts = dict.fromkeys((self.harness.reset, self.harness.state))
+        parts = dict.fromkeys((*flat(self.harness.reset), *flat(self.harness.state)))
         return [part for part in parts if hasattr(part, hook)]
 
     async def reset(self, seed: int) -> State:
@@ -99,6 +101,8 @@ class Product:
         appearance = self.harness.appearance(seed)
         self._alive()
         await self._do(f"reset with seed {seed}", self.harness.reset, self, seed, appearance)
+        for part in self._parts("cleared"):
+            await self._do("clear what was kept since the last reset", part.cleared, self)
         self.appearance = appearance
         return await self.read_state()
 

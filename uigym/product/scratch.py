@@ -26,8 +26,12 @@ _NEW_AGE_S = 30.0
 class Scratch:
     """A temporary folder of one product, in memory where there is room."""
 
-    def __init__(self) -> None:
-        root = place()
+    def __init__(self, root: Path | None = None):
+        """
+        Args:
+            root: The folder to make it in; None is memory, or the system's temporary folder.
+        """
+        root = place() if root is None else root
         sweep(root)
         new = Path(tempfile.mkdtemp(prefix=_NEW, dir=root))
         self._lock = os.open(new, os.O_RDONLY)
