@@ -17,6 +17,7 @@ from uigym.check.leaks import Hidden, leaks, look
 from uigym.check.mutants import Mutant, Right, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
+from uigym.check.unseen import unseen
 from uigym.errors import HarnessError, UIGymError
 from uigym.harness import Harness, Instance, Task
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy, ReplayPolicy
@@ -49,6 +50,7 @@ async def check_harness(
     seeds: Sequence[int] = (0, 1),
     slots: int = 4,
     full: bool = False,
+    reach: bool = True,
     progress: Progress | None = None,
 ) -> Report:
     """Play every task rightly and wrongly, and look at what is paid and what comes back after a reset.
@@ -59,6 +61,7 @@ async def check_harness(
         seeds: Each task is played with each of these; wrong ways are made of the first one's right way.
         slots: Episodes at once; two are needed to see whether they share data.
         full: Every wrong way of every seed and every task in every appearance, instead of some of each.
+        reach: Try also what the page can reach that it must not: the same whatever the tasks, and some seconds long.
         progress: Called after every episode.
 
     Raises:
@@ -70,7 +73,7 @@ async def check_harness(
         raise HarnessError(f"{harness.name}: nothing to check ({len(chosen)} tasks, {len(seeds)} seeds)")
     limits = Limits(max_steps=3 * max(task.max_steps for task in chosen) + 20)  # for work that is done twice
     async with Pool(harness, slots=slots, limits=limits, max_failure_rate=1.0) as pool:
-        return await _Check(Stage(pool, progress), harness, chosen, seeds, full).run()
+        return await _Check(Stage(pool, progress), harness, chosen, seeds, full).run(reach)
 
 
 class _Check:
@@ -89,7 +92,7 @@ class _Check:
         self.findings: list[Finding] = []
         self.rights: dict[tuple[str, int], Right] = {}
 
-    async def run(self) -> Report:
+    async def run(self, reach: bool) -> Report:
         """All checks, one after another.
 
         Raises:
@@ -111,7 +114,9 @@ class _Check:
         self._unplayed()
         await self._isolation()
         await self._leaks()
-        await self._reach()
+        await self._unseen()
+        if reach:
+            await self._reach()
         return self._report()
 
     # --- right ways --------------------------------------------------------------------------------------------
@@ -236,7 +241,9 @@ class _Check:
 
     async def _isolation(self) -> None:
         """One slot waits while the others work: its data must not change."""
-        place = next((place for place, right in self.rights.items() if worked(right.episode, self.harness.logs)), None)
+        working = [place for place, right in self.rights.items() if worked(right.episode, self.harness.logs)]
+        trying = [(task.name, self.seeds[0]) for task in self.tasks if task.solve]  # sharing data may be why none works
+        place = next(iter(working if self.rights else trying), None)
         if self.stage.pool.slots < 2 or place is None:
             why = "one slot alone" if self.stage.pool.slots < 2 else "no oracle changes the data"
             self.findings.append(Finding("isolation", "", None, True, f"not tried: {why}"))
@@ -250,6 +257,10 @@ class _Check:
         why = "give each slot its own data: a folder, a database, a port; {workdir} and {port} are each slot's own"
         detail = f"what one slot did changed another's data: {listed(rows)}. So {why}" if rows else ""
         self.findings.append(Finding("isolation", task, seed, not rows, detail))
+
+    async def _unseen(self) -> None:
+        async with self.stage.pool.borrow() as env:
+            self.findings.append(rules.unseen(await unseen(env.product)))
 
     async def _leaks(self) -> None:
         asked = {place: right for place, right in self.rights.items() if right.episode.answer}

@@ -100,6 +100,15 @@ def must_fail(name: str, episode: Episode, lucky: int = 0) -> Finding:
     return Finding(*place, True, f"score {verdict.score:g}")
 
 
+def unseen(tables: Sequence[str]) -> Finding:
+    """No table is left out of the state, but what only tells what happened."""
+    why = (
+        f"the state leaves out {' and '.join(tables)}, so that no verifier sees what is done there: let the probe read all "
+        "tables, or name those that only tell what happened in the harness's logs=(...) as well"
+    )
+    return Finding("unseen", "", None, not tables, why if tables else "")
+
+
 def oracle(task: Task, episode: Episode, again: Sequence[Episode] = ()) -> Iterator[Finding]:
     """The oracle passes, in time; `again` are further plays of one that did not."""
     verdict, place, steps = episode.verdict, (episode.task, episode.seed), len(episode.steps)
