@@ -21,10 +21,11 @@ FAULTS: dict[str, tuple[str, str]] = {
     "any_record": ("wrong value", "paid for item="),
     "clock_in_new_rows": ("replay", "the same acts ended with different data: wanted id=2: noted"),
     "clock_in_reset": ("reset", "two resets gave different data: wanted id=1: noted"),
-    "clock_on_first_page": ("pixels", "resets gave 7 different first pictures: look for times"),
+    "clock_on_first_page": ("pixels", "different first pictures: look for times"),
     "column_not_compared": ("wrong value", "paid for shelf='freezer' instead of 'cellar'"),
     "count_not_compared": ("twice", "paid although it was done twice"),
     "credit_falls": ("partial", "act 2 of the oracle lowered the score from 0.5 to 0"),
+    "harm_unseen": ("unseen", "the state leaves out wanted, so that no verifier sees what is done there"),
     "ids_counted_in_memory": ("replay", "wanted id=100: removed"),
     "ids_from_uuid": ("replay", "take times and ids from the seed"),
     "ids_go_on": ("replay", "the same acts ended with different data: wanted id=2: removed"),
@@ -33,9 +34,11 @@ FAULTS: dict[str, tuple[str, str]] = {
     "oracle_flakes": ("oracle", "(it passed 2 of 5 plays)"),
     "oracle_in_one_look": ("oracle", "selector='internal:role=button[name=\"Add\"i]'> is not there"),
     "oracle_missing": ("oracle", "nothing shows that it can be solved: write @price.oracle"),
+    "oracle_misses_value": ("oracle", "to the freezer.': expected items id=2 to have shelf=\"freezer\""),
     "oracle_too_long": ("expected_steps", "2 steps, expected at most 1"),
     "other_tasks_work": ("other task", "paid for what the oracle of buy did"),
     "page_alone": ("undone", "paid although nothing was left of the work at the end"),
+    "paid_for_undoing": ("undone", "although nothing but log told of the work at the end"),
     "reset_forgets_memory": ("pixels", "and for what the product keeps in memory"),
     "reset_forgets_stash": ("pixels", "different first pictures"),
     "reset_forgets_table": ("reset", "two resets gave different data: wanted id=2: added"),
@@ -65,7 +68,7 @@ FAULTS_OF_SEVERAL_SEEDS: dict[str, tuple[str, str]] = {
 
 async def checked(name: str, seeds: tuple[int, ...]) -> Report:
     """The report on a harness of the folder."""
-    return await check_harness(load(str(FOLDER / f"{name}.py")), seeds=seeds, slots=2)
+    return await check_harness(load(str(FOLDER / f"{name}.py")), seeds=seeds, slots=2, reach=name == "sound")
 
 
 def assert_found(report: Report, check: str, words: str) -> None:

@@ -21,7 +21,7 @@ from uigym.errors import BrowserError
 from uigym.origins import Origin, origin_of
 from uigym.product import Product
 
-PATIENCE_S = 2.0
+PATIENCE_S = 1.5
 """How long a channel may take to get through."""
 LIMIT_S = 20.0
 MAX_FILES = 20
