@@ -151,7 +151,7 @@ class PostgresTemplate:
                 with opened(with_database(self.server, slot.name)) as database:
                     if put_back(database):
                         return
-                why = "something was defined anew in it"
+                why = "something was defined anew in it, or very much was changed"
             except ProductError as exc:
                 why = str(exc)
             _log.info("the database %s is replaced, since %s", slot.name, why)
