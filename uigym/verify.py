@@ -6,11 +6,19 @@ verdict. The library of ready ones is `uigym.verifiers`; what combines them is h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 from uigym.errors import VerifierError, attribute
-from uigym.types import Episode, Part, Verdict
+from uigym.types import Episode, Part, Row, State, Stop, Verdict
+
+JUDGE = "judge:"
+"""How the names of parts begin that a language model judges: no reward may rest on them alone."""
+JUDGE_ALONE = "judge alone:"
+"""The same, where the harness says that one may."""
+IDLE = ("unchanged", "no ", "not ", "nothing ")
+"""How the names of parts begin that hold where nothing was done: they do not speak for any work."""
 
 
 class Verifier(Protocol):
@@ -113,8 +121,10 @@ def ordered(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
 def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     """Run a verifier on an episode, attributing whatever it raises to the verifier.
 
+    What a language model alone speaks for is worth nothing.
+
     Raises:
-        VerifierError: The verifier raised, or returned something that is no verdict.
+        VerifierError: The verifier raised, returned something that is no verdict, or has no part but a model's.
     """
     whose = f"the verifier of {episode.harness}/{episode.task}"
     seen = episode.before.digest(), episode.after.digest()
@@ -124,7 +134,47 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
             raise VerifierError(f"{whose} returned {verdict!r:.500}, expected a Verdict")
     if (episode.before.digest(), episode.after.digest()) != seen:
         raise VerifierError(f"{whose} changed the states that it was given; it must only read them")
-    return verdict
+    return _beyond_judges(verdict, whose)
+
+
+def tried(
+    verifier: Verifier,
+    *,
+    before: Mapping[str, Iterable[Row]],
+    after: Mapping[str, Iterable[Row]] | None = None,
+    keys: Mapping[str, tuple[str, ...]] | None = None,
+    **fields: Any,
+) -> Verdict:
+    """What a verifier says of an episode that is made up: for trying it out, and for tests of a harness.
+
+    Args:
+        verifier: What to try.
+        before: Rows by table when the episode began.
+        after: The same when it ended; None if nothing changed.
+        keys: Primary keys by table; `id`, else the first column, where they are not named.
+        fields: Others of the episode, such as answer="12", url="http://127.0.0.1/orders", page=PageView(...).
+
+    Raises:
+        VerifierError: As `judge` raises it.
+    """
+    states = [
+        State({table: tuple(rows) for table, rows in tables.items()}, keys or {})
+        for tables in (before, before if after is None else after)
+    ]
+    stop = Stop.DONE if fields.get("answer") is None else Stop.ANSWERED
+    episode = Episode("tried", "tried", "tried", 0, {}, "", (), stop, before=states[0], after=states[1], **fields)
+    return judge(verifier, episode)
+
+
+def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
+    """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
+    judged = any(part.name.removeprefix("not ").startswith(JUDGE) for part in verdict.parts)
+    others = [part for part in verdict.parts if not part.name.startswith((JUDGE, *IDLE))]
+    if judged and not others:
+        raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
+    if not judged or verdict.score == 0 or any(part.score > 0 for part in others):
+        return verdict
+    return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
 
 
 def _need(verifiers: Sequence[Verifier], name: str) -> None:

@@ -21,7 +21,7 @@ from uigym.errors import BrowserError
 from uigym.origins import Origin, origin_of
 from uigym.product import Product
 
-PATIENCE_S = 2.0
+PATIENCE_S = 1.5
 """How long a channel may take to get through."""
 LIMIT_S = 20.0
 MAX_FILES = 20
@@ -246,7 +246,7 @@ def _kind(place: str) -> Literal["file", "url", "port"]:
         return "file"
     if place.startswith(("http://", "https://")) and origin_of(place):
         return "url"
-    if place.startswith("tcp://") and origin_of(place.replace("tcp", "http", 1)):
+    if place.startswith("tcp://") and urlsplit(place).port and origin_of(place.replace("tcp", "http", 1)):
         return "port"
     raise ValueError(f"control() names absolute paths, http addresses and tcp://host:port, not {place!r}")
 

@@ -17,6 +17,7 @@ from uigym.check.leaks import Hidden, leaks, look
 from uigym.check.mutants import Mutant, Right, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
+from uigym.check.unseen import unseen
 from uigym.errors import HarnessError, UIGymError
 from uigym.harness import Harness, Instance, Task
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy, ReplayPolicy
@@ -34,7 +35,8 @@ _HINTS = {
     "wrong value": "compare what changed with the task's parameters, whole and typed",
     "twice": "count the rows: added(..., count=1) and unchanged() do",
     "extra": "add unchanged(except_=[...]) to the verifier",
-    "undone": "judge what the product holds at the end, not that something happened on the way",
+    "undone": "judge what the product holds at the end, not that something happened on the way; name tables "
+    "that only tell what happened in the harness's logs=(...)",
     "success text": "never look for words that the agent can write",
     "guesses": "compare the whole answer with a typed value, as equals() does, never by `in`",
     "other task": "ask for what is special about this task",
@@ -48,6 +50,7 @@ async def check_harness(
     seeds: Sequence[int] = (0, 1),
     slots: int = 4,
     full: bool = False,
+    reach: bool = True,
     progress: Progress | None = None,
 ) -> Report:
     """Play every task rightly and wrongly, and look at what is paid and what comes back after a reset.
@@ -58,6 +61,7 @@ async def check_harness(
         seeds: Each task is played with each of these; wrong ways are made of the first one's right way.
         slots: Episodes at once; two are needed to see whether they share data.
         full: Every wrong way of every seed and every task in every appearance, instead of some of each.
+        reach: Try also what the page can reach that it must not: the same whatever the tasks, and some seconds long.
         progress: Called after every episode.
 
     Raises:
@@ -69,7 +73,7 @@ async def check_harness(
         raise HarnessError(f"{harness.name}: nothing to check ({len(chosen)} tasks, {len(seeds)} seeds)")
     limits = Limits(max_steps=3 * max(task.max_steps for task in chosen) + 20)  # for work that is done twice
     async with Pool(harness, slots=slots, limits=limits, max_failure_rate=1.0) as pool:
-        return await _Check(Stage(pool, progress), harness, chosen, seeds, full).run()
+        return await _Check(Stage(pool, progress), harness, chosen, seeds, full).run(reach)
 
 
 class _Check:
@@ -88,7 +92,7 @@ class _Check:
         self.findings: list[Finding] = []
         self.rights: dict[tuple[str, int], Right] = {}
 
-    async def run(self) -> Report:
+    async def run(self, reach: bool) -> Report:
         """All checks, one after another.
 
         Raises:
@@ -110,7 +114,9 @@ class _Check:
         self._unplayed()
         await self._isolation()
         await self._leaks()
-        await self._reach()
+        await self._unseen()
+        if reach:
+            await self._reach()
         return self._report()
 
     # --- right ways --------------------------------------------------------------------------------------------
@@ -173,7 +179,7 @@ class _Check:
         chosen = [right for (_, seed), right in self.rights.items() if self.full or seed == self.seeds[0]]
         wanted: list[tuple[Request, Mutant]] = []
         for right in chosen:
-            ways = [*played(right, self._others(right), self.full), Mutant("replay", "", _replay_of(right))]
+            ways = [*self._ways(right, self.full), Mutant("replay", "", _replay_of(right))]
             place = (right.episode.task, right.episode.seed)
             wanted += [(Request(*place, member=1 + number), way) for number, way in enumerate(ways)]
         for mutant, episode in await self.stage.mutants(wanted):
@@ -183,8 +189,13 @@ class _Check:
                 self.findings += rules.replay(right.episode, episode, self.harness.logs)
             else:
                 self._judged(mutant.kind, mutant.how, right, episode)
+                self.findings += rules.meant(mutant.meant, episode)
         for seed in self.seeds:
             self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
+
+    def _ways(self, right: Right, full: bool) -> list[Mutant]:
+        known = [other for (task, _), other in self.rights.items() if task == right.episode.task]
+        return list(played(right, self._others(right), known, full))
 
     def _others(self, right: Right) -> list[Instance]:
         """Other tasks with the same seed whose oracles change the product's data, the next ones first."""
@@ -201,7 +212,7 @@ class _Check:
                 for (task, own), other in self.rights.items()
                 if task == name and own != seed and other.episode.answer
             ]
-            for kind, how, episode in unplayed(right, same_seed, answers):
+            for kind, how, episode in unplayed(right, same_seed, answers, self.harness.logs):
                 try:
                     verdict = judge(right.instance.verifier, episode)
                 except UIGymError as exc:
@@ -230,7 +241,9 @@ class _Check:
 
     async def _isolation(self) -> None:
         """One slot waits while the others work: its data must not change."""
-        place = next((place for place, right in self.rights.items() if worked(right.episode, self.harness.logs)), None)
+        working = [place for place, right in self.rights.items() if worked(right.episode, self.harness.logs)]
+        trying = [(task.name, self.seeds[0]) for task in self.tasks if task.solve]  # sharing data may be why none works
+        place = next(iter(working if self.rights else trying), None)
         if self.stage.pool.slots < 2 or place is None:
             why = "one slot alone" if self.stage.pool.slots < 2 else "no oracle changes the data"
             self.findings.append(Finding("isolation", "", None, True, f"not tried: {why}"))
@@ -244,6 +257,10 @@ class _Check:
         why = "give each slot its own data: a folder, a database, a port; {workdir} and {port} are each slot's own"
         detail = f"what one slot did changed another's data: {listed(rows)}. So {why}" if rows else ""
         self.findings.append(Finding("isolation", task, seed, not rows, detail))
+
+    async def _unseen(self) -> None:
+        async with self.stage.pool.borrow() as env:
+            self.findings.append(rules.unseen(await unseen(env.product)))
 
     async def _leaks(self) -> None:
         asked = {place: right for place, right in self.rights.items() if right.episode.answer}
@@ -284,7 +301,7 @@ class _Check:
 
     def _full_seconds(self, seconds: float) -> float:
         """How long the full check takes, if its episodes last as long as those that were played."""
-        ways = sum(len(list(played(right, self._others(right), True))) + 1 for right in self.rights.values())
+        ways = sum(len(self._ways(right, True)) + 1 for right in self.rights.values())
         looks = len(covering(self.harness, self.tasks, self.seeds, True))
         plays = ways + looks + 3 * len(self.tasks) * len(self.seeds)
         return seconds * plays / max(1, self.stage.count.done)

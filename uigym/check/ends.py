@@ -36,6 +36,15 @@ def apart(one: State, other: State, logs: Collection[str] = ()) -> list[Changed]
     return [change for change in differences(one, other) if not _is_log(change, logs)]
 
 
+def reverted(episode: Episode, tables: Collection[str]) -> State:
+    """What the product would hold at the end of an episode had nothing been done to these tables."""
+    before, after = episode.before, episode.after
+    sides = [(name, before if name in tables else after) for name in {**before.tables, **after.tables}]
+    held = {name: side.tables[name] for name, side in sides if name in side.tables}
+    base = {name: side.base[name] for name, side in sides if name in side.base}
+    return State(held, {**before.keys, **after.keys}, base)
+
+
 def _is_log(change: Changed, logs: Collection[str]) -> bool:
     if change.table in logs:
         return True

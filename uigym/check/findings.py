@@ -12,6 +12,7 @@ CHECKS = {
     "pixels": "the same seed gives the same first picture, and the same acts the same pictures",
     "replay": "the same acts from the same reset end with the same data",
     "still": "nothing changes while nobody acts",
+    "unseen": "the state holds every table of the product's database, but for logs",
     "isolation": "two slots at once do not see each other's changes",
     "seeds": "different seeds give different episodes",
     "sampling": "a seed gives the same parameters and the same instruction every time",

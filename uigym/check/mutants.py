@@ -6,18 +6,23 @@ Some are played; others need no browser, since a verifier is a function of the s
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from uigym.check.ends import apart, reverted
 from uigym.check.players import SUCCESS, Boast, InTurn, Player
 from uigym.compare import number
 from uigym.harness import Instance
 from uigym.policy.scripted import ReplayPolicy
+from uigym.state import State, differences
 from uigym.types import Action, Answer, Done, Episode, Type, Wait
 
+_DRAWS = 10
+"""How many other values of a parameter are drawn to find one that was not tried."""
 QUICK_OMITS = 6
 QUICK_VALUES = 3
 _PADDING = "I looked into this carefully, opened the pages that matter and compared what they say. The answer is: "
@@ -32,6 +37,8 @@ class Mutant:
     how: str
     """What is wrong with it, to follow "paid "."""
     player: Player
+    meant: Instance | None = None
+    """The instance that it is the right way for, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +53,27 @@ class Right:
         """What the oracle did, `Done` or `Answer` at the end included."""
         return [step.action for step in self.episode.steps]
 
-    def otherwise(self, name: str, number: int = 0) -> Instance | None:
-        """The same task with another value of one parameter; None if there is none."""
+    def otherwise(self, name: str, tried: Sequence[Any] = ()) -> Instance | None:
+        """The same task with another value of one parameter, one that was not tried if there is such; else None."""
         before, task = self.episode.before, self.instance.task
-        params = task.otherwise(self.instance, before, name, number)
+        draws = (task.otherwise(self.instance, before, name, number) for number in range(_DRAWS))
+        found = [params for params in itertools.takewhile(bool, draws) if params is not None]
+        params = next((params for params in found if params[name] not in tried), found[0] if found else None)
         return None if params is None else task.given(params, self.instance.seed, task.wordings[0])
 
 
-def played(right: Right, others: Sequence[Instance], full: bool) -> Iterator[Mutant]:
+def played(right: Right, others: Sequence[Instance], known: Sequence[Right], full: bool) -> Iterator[Mutant]:
     """The wrong ways that have to be played.
 
     Args:
         right: The right one.
         others: Other tasks of the same seed whose oracles change the product's data.
+        known: The task's right ways with all seeds: other values are best such as the oracle has not shown.
         full: All of them, instead of some of each kind.
     """
     yield from _omitting(right.actions, full)
     yield from _mistyping(right.actions, full)
-    yield from _with_other_values(right, full)
+    yield from _with_other_values(right, known, full)
     yield Mutant("twice", "although it was done twice", _scripts(right.instance, right.instance))
     for other in others[: 3 if full else 1]:
         how = f"although {other.task.id} was done besides"
@@ -91,15 +101,18 @@ def _mistyping(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
             yield Mutant(kind, f"with {text!r} typed instead of {action.text!r}", _replay(wrong))
 
 
-def _with_other_values(right: Right, full: bool) -> Iterator[Mutant]:
+def _with_other_values(right: Right, known: Sequence[Right], full: bool) -> Iterator[Mutant]:
     names = list(right.instance.params)
     for name in names if full else names[:QUICK_VALUES]:
-        for turn in range(2 if full else 1):
-            other = right.otherwise(name, turn)
+        was = right.instance.params[name]
+        tried = [other.instance.params[name] for other in known]
+        for _ in range(2 if full else 1):
+            other = right.otherwise(name, tried)
             if other is not None:
-                was, now = right.instance.params[name], other.params[name]
+                now = other.params[name]
+                tried.append(now)
                 how = f"for {name}={short(now, was)} instead of {short(was, now)}"
-                yield Mutant("wrong value", how, _scripts(other))
+                yield Mutant("wrong value", how, _scripts(other), other)
 
 
 def _scripts(*instances: Instance) -> Player:
@@ -111,7 +124,7 @@ def _replay(actions: Sequence[Action]) -> Player:
 
 
 def unplayed(
-    right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str]
+    right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str], logs: Collection[str] = ()
 ) -> Iterator[tuple[str, str, Episode]]:
     """The wrong ways that need no playing: (check, what is wrong, the episode).
 
@@ -119,17 +132,31 @@ def unplayed(
         right: The right one.
         same_seed: The oracles' episodes of other tasks with the same seed, by task.
         answers: What the oracle answers with other seeds.
+        logs: Tables, and columns as "table.column", that only tell what happened.
     """
     episode = dataclasses.replace(right.episode, verdict=None)
-    if episode.after != episode.before:
-        how = "although nothing was left of the work at the end"
-        yield "undone", how, dataclasses.replace(episode, after=episode.before, downloads=())
+    for how, state in undone(episode, logs):
+        yield "undone", how, dataclasses.replace(episode, after=state, downloads=())
     if episode.answer is not None:
         for kind, how, answer in wrong_answers(episode.answer, answers):
             yield kind, how, dataclasses.replace(episode, answer=answer)
     for name, other in same_seed.items():
         if name != episode.task:
             yield "other task", f"for what the oracle of {name} did", dataclasses.replace(other, verdict=None)
+
+
+def undone(episode: Episode, logs: Collection[str]) -> Iterator[tuple[str, State]]:
+    """(what is wrong, state) for the states in which the work, or its part in one table, has been taken back."""
+    if episode.after == episode.before:
+        return
+    yield "although nothing was left of the work at the end", episode.before
+    told = {change.table for change in differences(episode.before, episode.after)}
+    tables = sorted({change.table for change in apart(episode.before, episode.after, logs)})
+    if told - set(tables):
+        how = f"although nothing but {' and '.join(sorted(told - set(tables)))} told of the work at the end"
+        yield how, reverted(episode, tables)
+    for table in tables if len(tables) > 1 else ():
+        yield f"although nothing was left of the work in {table} at the end", reverted(episode, [table])
 
 
 def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str, str]]:

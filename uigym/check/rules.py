@@ -12,7 +12,7 @@ from uigym.check.ends import apart
 from uigym.check.findings import Finding, listed
 from uigym.check.players import Moment
 from uigym.errors import UIGymError
-from uigym.harness import Task
+from uigym.harness import Instance, Task
 from uigym.store import episode_from_json, episode_to_json
 from uigym.types import Episode, Stop, Verdict
 from uigym.verify import judge
@@ -100,6 +100,15 @@ def must_fail(name: str, episode: Episode, lucky: int = 0) -> Finding:
     return Finding(*place, True, f"score {verdict.score:g}")
 
 
+def unseen(tables: Sequence[str]) -> Finding:
+    """No table is left out of the state, but what only tells what happened."""
+    why = (
+        f"the state leaves out {' and '.join(tables)}, so that no verifier sees what is done there: let the probe read all "
+        "tables, or name those that only tell what happened in the harness's logs=(...) as well"
+    )
+    return Finding("unseen", "", None, not tables, why if tables else "")
+
+
 def oracle(task: Task, episode: Episode, again: Sequence[Episode] = ()) -> Iterator[Finding]:
     """The oracle passes, in time; `again` are further plays of one that did not."""
     verdict, place, steps = episode.verdict, (episode.task, episode.seed), len(episode.steps)
@@ -108,11 +117,10 @@ def oracle(task: Task, episode: Episode, again: Sequence[Episode] = ()) -> Itera
         passed = sum(other.verdict is not None and other.verdict.success for other in again)
         rate = f" (it passed {passed} of {len(again) + 1} plays)"
     if verdict is None:
-        yield Finding("oracle", *place, False, f"no verdict{lost([episode])}{rate}")
+        yield Finding("oracle", *place, False, f"no verdict{lost([episode])}; it was {_told(episode)}{rate}")
         return
     if not verdict.success:
-        looks = f" as {dict(episode.appearance)}" if episode.appearance else ""
-        ended = f"stopped by {episode.stop} after {steps} steps{looks}, told {episode.instruction!r}"
+        ended = f"stopped by {episode.stop} after {steps} steps, {_told(episode)}"
         yield Finding("oracle", *place, False, f"the oracle failed, {ended}: {verdict.reason}{rate}")
         return
     enough = steps <= task.max_steps
@@ -120,6 +128,25 @@ def oracle(task: Task, episode: Episode, again: Sequence[Episode] = ()) -> Itera
     if task.expected_steps is not None:
         good = steps <= task.expected_steps
         yield Finding("expected_steps", *place, good, f"{steps} steps, expected at most {task.expected_steps}")
+
+
+def meant(instance: Instance | None, episode: Episode) -> Iterator[Finding]:
+    """What the oracle did with other values of the parameters is right for the task with those."""
+    if instance is None or episode.verdict is None:
+        return
+    try:
+        found = judge(instance.verifier, dataclasses.replace(episode, verdict=None))
+        why = "" if found.success else found.reason
+    except UIGymError as exc:
+        why = str(exc)
+    if why:
+        told = f"the oracle failed, stopped by {episode.stop} after {len(episode.steps)} steps, told {instance.instruction!r}"
+        yield Finding("oracle", episode.task, episode.seed, False, f"{told}: {why}")
+
+
+def _told(episode: Episode) -> str:
+    looks = f" as {dict(episode.appearance)}" if episode.appearance else ""
+    return f"told {episode.instruction!r}{looks}"
 
 
 def replay(first: Episode, second: Episode, logs: Collection[str]) -> Iterator[Finding]:

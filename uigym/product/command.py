@@ -112,6 +112,10 @@ class Command:
         """Of the command, and the id of its process group."""
         return self._process.pid
 
+    def pids(self) -> list[int]:
+        """Of the command and of all that it has started, as far as they live."""
+        return strays.living(self._token)
+
     def ended(self) -> str | None:
         """How the command ended; None while it runs."""
         if self._process.returncode is None and self._process.poll() is not None:

@@ -160,7 +160,7 @@ class Mysql:
 class MysqlCopy:
     """A reset that restores a database to what it held right after the product's start.
 
-    Each product gets a database of its own, {database}, which goes with it. What it held is kept as a second database
+    Each product gets a database of its own, {database}, or {dsn} in full, which goes with it. What it held is kept as a second database
     on the server, and only what differs from that is written; connections of the product stay open.
 
     Example:
@@ -231,12 +231,12 @@ class MysqlCopy:
                 raise HarnessError(
                     f"two products would share the database {server.database!r}; write {{database}} for one each"
                 )
-            return {"database": server.database}
+            return {"database": server.database, "dsn": self.dsn}
         name = guarded.make("slot")
         if self.template:
             with server.open(self.template) as connection:
                 clone(connection, self.template, name)
-        return {"database": name}
+        return {"database": name, "dsn": self.dsn.replace("{database}", name)}
 
 
 def _unlike(rows: Mapping[str, Row], others: Mapping[str, Row]) -> tuple[Row, ...]:

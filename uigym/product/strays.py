@@ -29,6 +29,11 @@ def end(value: str) -> list[int]:
     return _kill(lambda found: found == value)
 
 
+def living(value: str) -> list[int]:
+    """Ids of the processes of the product with this token."""
+    return [pid for pid, found in _carriers() if found == value]
+
+
 def sweep() -> list[int]:
     """Kill what products of dead owners have left running; their ids."""
     return _kill(lambda found: is_orphan(found.partition("/")[0]))

@@ -1,0 +1,329 @@
+"""From a start command or an address to a file: explore, demonstrate, write, try."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from uigym.draft.demonstration import SEED, Act, Demonstration, Told
+from uigym.draft.explore import Found, Start, explore_command, explore_url, with_port
+from uigym.draft.oracle import joined, lines
+from uigym.draft.text import Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
+from uigym.env import Env
+from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
+from uigym.harness import Harness
+from uigym.policy.scripted import OraclePolicy
+from uigym.product.scratch import Scratch
+from uigym.registry import load
+from uigym.state import Changed, differences
+from uigym.testing import Report, check_harness
+from uigym.types import Episode, Type
+
+Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
+"""Plays the demonstration; None where nothing is to come of it."""
+Say = Callable[[str], None]
+_SIDE_FILES = ("*-wal", "*-shm", "*-journal", "*.log", "*.pid", "*.sock", "__pycache__/")
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What the owner of a product says of it."""
+
+    target: Path
+    """The file to write; it must not be there."""
+    command: str = ""
+    url: str = ""
+    """One of the two."""
+    name: str = ""
+    """Of the harness; "" takes the file's."""
+    ready: str = ""
+    home: str = "/"
+    database: str = ""
+    """A SQLite file, or the DSN of a server."""
+    state_url: str = ""
+    reset_url: str = ""
+    viewport: tuple[int, int] = (1280, 800)
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What came of it."""
+
+    path: Path
+    task: str
+    changes: tuple[Changed, ...]
+    report: Report
+    """What `uigym check` says of it so far."""
+
+
+async def draft(asked: Asked, demonstrate: Demonstrate, say: Say) -> Draft | None:
+    """Write a first harness for an unknown product.
+
+    Args:
+        asked: What is known.
+        demonstrate: Plays the one demonstration.
+        say: Is told how it goes.
+
+    Raises:
+        ConfigError: The file cannot be written, what was asked for cannot be, or nothing changed.
+        ProductError, BrowserError: The product or the browser does not start, or is gone.
+    """
+    check_target(asked)
+    plan = await _plan(asked, say)
+    scratch = Scratch()
+    try:
+        return await _draft(asked, plan, demonstrate, say, scratch.path)
+    finally:
+        scratch.remove()
+
+
+def check_target(asked: Asked) -> None:
+    """Whether the file can be written.
+
+    Raises:
+        ConfigError: It is there already, is no Python file, or its folder is missing or read-only.
+    """
+    target, folder = asked.target, asked.target.absolute().parent
+    if bool(asked.command) == bool(asked.url):
+        raise ConfigError("expected a start command or --url, one of the two")
+    if target.suffix != ".py":
+        raise ConfigError(f"--out {target}: expected a Python file, such as crm.py")
+    if target.exists() or target.is_symlink():
+        raise ConfigError(f"{target} is there already; name another file, or move that one away")
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"{folder} is no folder that can be written to")
+
+
+async def _plan(asked: Asked, say: Say) -> Plan:
+    if asked.command:
+        start = with_port(asked.command)
+        say(f"starting: {start.command}")
+        found = await explore_command(start, asked.ready, asked.timeout_s)
+    else:
+        start = Start(asked.url)
+        found = await explore_url(asked.url, asked.ready)
+    state, reset = _parts(asked, found)
+    plan = Plan(
+        name=_name(asked),
+        way="start" if asked.command else "url",
+        value=start.command,
+        ready=found.ready,
+        home=asked.home,
+        viewport=asked.viewport,
+        state=state,
+        reset=reset,
+        remarks=found.remarks,
+    )
+    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state))}")
+    for remark in found.remarks:
+        say(f"note: {remark}")
+    return plan
+
+
+def _name(asked: Asked) -> str:
+    name = (asked.name or variable(asked.target.stem)).lower().replace("_", "-").strip("-")
+    return name if name[:1].isalpha() else f"product-{name}"
+
+
+def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """(probes, resets) that fit what was found; files of the work folder last."""
+    if asked.state_url or asked.reset_url:
+        if not (asked.state_url and asked.reset_url):
+            raise ConfigError(
+                "--state and --reset go together: the URL that tells the data, and the one that resets them"
+            )
+        return (Part("Http", (asked.state_url,)),), (Part("HttpReset", (asked.reset_url,)),)
+    scheme = asked.database.partition("://")[0] if "://" in asked.database else ""
+    if scheme in ("mysql", "mariadb"):
+        return (Part("Mysql", (asked.database,)),), (Part("MysqlCopy", (asked.database,)),)
+    if scheme in ("postgres", "postgresql"):
+        return (Part("Postgres"),), (Part("PostgresTemplate", (asked.database,)),)
+    if scheme:
+        raise ConfigError(f"--db {scheme}://...: expected a SQLite file, postgresql://... or mysql://...")
+    databases = (asked.database,) if asked.database else found.databases
+    if not databases and asked.url:
+        raise ConfigError(
+            f"nothing tells where the data of {asked.url} are; name them: --db FILE or DSN, or --state and --reset URL"
+        )
+    state = [Part("Sqlite", (path,)) for path in databases]
+    reset = [Part("Snapshot", (path,)) for path in databases]
+    if asked.command:
+        left_out = (*(Path(path).name for path in databases), *_SIDE_FILES)
+        state.append(Part("Files", ("{workdir}",), left_out))
+        reset.append(Part("Directory", ("{workdir}",), left_out))
+    return tuple(state), tuple(reset)
+
+
+async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, folder: Path) -> Draft | None:
+    for attempt in range(_ROUNDS):
+        demonstration = Demonstration(_loaded(folder / f"plan{attempt}.py", f"{imports(plan, ['unchanged'])}\n\n{harness_text(plan)}\n"))  # fmt: skip
+        try:
+            noise = await demonstration.begin()
+            if noise and attempt + 1 < _ROUNDS:
+                plan = _without(plan, noise, say)
+                continue
+            told = await demonstrate(demonstration)
+            if told is None:
+                return None
+            if not told.instruction.strip():
+                raise ConfigError("the demonstration has no instruction: say what an agent is to do, in one sentence")
+            episode = await demonstration.end(told)
+        finally:
+            await demonstration.close()
+        return await _write(asked, plan, demonstration, told, episode, folder, say)
+    raise AssertionError("unreachable")
+
+
+async def _write(
+    asked: Asked, plan: Plan, shown_by: Demonstration, told: Told, episode: Episode, folder: Path, say: Say
+) -> Draft:
+    changes = tuple(differences(episode.before, episode.after))
+    if not changes and not told.answer:
+        raise ConfigError(
+            "nothing changed during the demonstration, in "
+            f"{', '.join(sorted(episode.after.tables))}: show a task that changes the product's data, or give the answer"
+        )
+    if (
+        not any(change.table == "files" for change in changes)
+        and len(plan.state) > 1
+        and not episode.after.tables["files"]
+    ):
+        plan = dataclasses.replace(plan, state=plan.state[:-1], reset=plan.reset[:-1])
+    names = _names(told.instruction, shown_by.acts, changes)
+    shown = Shown(
+        instruction=told.instruction.strip(),
+        answer=told.answer,
+        changes=changes,
+        oracle=tuple(lines(shown_by.acts, names)),
+        names=names,
+        max_steps=max(10, 2 * len(shown_by.actions)),
+    )
+    say("playing it again, to see what comes out the same")
+    shown = await _tried(plan, shown, shown_by, folder)
+    text = whole_text(plan, shown, asked.target.name)
+    report = await check_harness(_loaded(folder / "final.py", text), seeds=(SEED,), slots=1)
+    _put(asked.target, text)
+    return Draft(asked.target, task_name(shown.instruction), changes, report)
+
+
+async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, folder: Path) -> Shown:
+    """The draft with an oracle that works, and without values that come out differently each time."""
+    by_place = tuple(lines([Act(action) for action in shown_by.actions], shown.names, by_place=True))
+    candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
+    why = ""
+    for number, candidate in enumerate(candidates):
+        try:
+            harness = _loaded(folder / f"try{number}.py", whole_text(plan, candidate, "x"))
+            again = await _play(harness)
+        except UIGymError as exc:
+            why = why or str(exc).splitlines()[0]
+            continue
+        other = tuple(differences(again.before, again.after))
+        if _kinds(other) == _kinds(shown.changes):
+            return dataclasses.replace(candidate, loose=_loose(shown.changes, other))
+        why = why or f"its second run changed {len(other)} rows, the demonstration {len(shown.changes)}"
+    return dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
+
+
+async def _play(harness: Harness) -> Episode:
+    """The one task, played by its oracle."""
+    (task,) = harness.tasks.values()
+    async with Env(harness) as env:
+        observation = await env.reset(task, SEED)
+        script = OraclePolicy().for_episode(env)
+        try:
+            while env.episode is None:
+                observation = (await env.step(await script.act(observation, env.history))).observation
+        finally:
+            await script.close()
+        return env.episode
+
+
+def _loose(first: Sequence[Changed], second: Sequence[Changed]) -> frozenset[tuple[str, str]]:
+    """(table, column) whose new values are not the same in two runs: times, random ids."""
+    found = set()
+    for one, other in zip(_sorted(first), _sorted(second), strict=True):
+        row, again = one.after or {}, other.after or {}
+        found |= {(one.table, column) for column in row if row[column] != again.get(column)}
+    return frozenset(found)
+
+
+def _kinds(changes: Iterable[Changed]) -> list[tuple[Any, ...]]:
+    return sorted((change.table, change.before is None, change.after is None) for change in changes)
+
+
+def _sorted(changes: Iterable[Changed]) -> list[Changed]:
+    """In the order of the tables and kinds; within one, as they came: new rows in the order of their keys."""
+    return sorted(changes, key=lambda change: (change.table, change.before is None, change.after is None))
+
+
+def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) -> Mapping[str, str]:
+    """Texts that were typed, are in the instruction and came to be in the data: the task's first parameters."""
+    typed = dict.fromkeys(act.action.text for act in joined(acts) if isinstance(act.action, Type))
+    found: dict[str, str] = {}
+    for text in typed:
+        columns = [c for change in changes for c, v in (change.after or {}).items() if v == text]
+        if (
+            len(text) > 1
+            and text in instruction
+            and columns
+            and not any(text in other or other in text for other in found)
+        ):
+            name = variable(columns[0])
+            taken = {*found.values(), "page"}
+            found[text] = next(
+                n for n in itertools.chain([name], (f"{name}_{i}" for i in range(2, 99))) if n not in taken
+            )
+    return found
+
+
+def _without(plan: Plan, noise: Sequence[Changed], say: Say) -> Plan:
+    """The plan without what changes by itself."""
+    entries = set()
+    for change in noise:
+        if change.table == "files":
+            entries.add((change.before or change.after or {})["path"])
+        elif change.before is None or change.after is None:
+            entries.add(change.table)
+        else:
+            old, new = change.before, change.after
+            entries |= {f"{change.table}.{column}" for column in new if old.get(column) != new[column]}
+    entries = {entry for entry in entries if entry.partition(".")[0] not in entries or "." not in entry}
+    for entry in sorted(entries):
+        say(f"note: {entry} changes by itself when the first page is opened, and is left out of the state")
+    files = {(change.before or change.after or {})["path"] for change in noise if change.table == "files"}
+    state = [
+        dataclasses.replace(part, ignore=(*part.ignore, *sorted(files if part.name == "Files" else entries - files)))
+        for part in plan.state
+    ]
+    remark = f"{', '.join(sorted(entries))}: left out of the state, since it changes when the first page is opened"
+    return dataclasses.replace(plan, state=tuple(state), remarks=(*plan.remarks, remark))
+
+
+def _loaded(path: Path, text: str) -> Harness:
+    path.write_text(text, encoding="utf-8")
+    try:
+        return load(str(path))
+    except HarnessError as exc:
+        raise HarnessError(f"the draft cannot be loaded: {exc}\n{text}") from exc
+
+
+def _put(target: Path, text: str) -> None:
+    """Write the file, whole or not at all."""
+    with attribute(StoreError, f"cannot write {target}"):
+        new = target.with_name(f".{target.name}.new")
+        try:
+            with new.open("x", encoding="utf-8") as file:
+                file.write(text)
+            target.hardlink_to(new)  # fails where somebody has made the file meanwhile
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                new.unlink()

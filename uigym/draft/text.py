@@ -1,0 +1,261 @@
+"""The draft as a Python file."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uigym.state import Changed
+
+WIDTH = 116
+_TAKEN = {"count", "key", "also", "rows", "table"}
+"""Parameters of the verifiers, which columns of these names must not be taken for."""
+_LONG_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A probe or a reset, as it is written."""
+
+    name: str
+    """Of the class in `uigym.product`."""
+    arguments: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        given = [quoted(argument) for argument in self.arguments]
+        return f"{self.name}({', '.join(given + ([f'ignore={list(self.ignore)!r}'] if self.ignore else []))})"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What is known of the product."""
+
+    name: str
+    way: str
+    """start or url."""
+    value: str
+    ready: str
+    home: str
+    viewport: tuple[int, int]
+    state: tuple[Part, ...]
+    reset: tuple[Part, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """What the demonstration has shown."""
+
+    instruction: str
+    answer: str
+    changes: tuple[Changed, ...]
+    oracle: tuple[str, ...]
+    names: Mapping[str, str]
+    """Parameters by the text that they stand for."""
+    loose: Collection[tuple[str, str]] = ()
+    """(table, column) of values that come out differently each time."""
+    max_steps: int = 20
+    remarks: tuple[str, ...] = field(default=())
+
+
+def harness_text(plan: Plan) -> str:
+    """The harness without its task."""
+    joined = {"Together": plan.state, "InOrder": plan.reset}
+    lines = {
+        role: _several(kind, parts) for role, (kind, parts) in zip(("state", "reset"), joined.items(), strict=True)
+    }
+    fields = [
+        f"name={quoted(plan.name)},",
+        f"{plan.way}={quoted(plan.value)},",
+        *([f"ready={quoted(plan.ready)},"] if plan.ready != "/" else []),
+        *([f"home={quoted(plan.home)},"] if plan.home != "/" else []),
+        *(f"{role}={text}," for role, text in lines.items()),
+        f"viewport={plan.viewport},",
+    ]
+    return _wrapped(f"{variable(plan.name)} = Harness(", fields, ")")
+
+
+def imports(plan: Plan, verifiers: Iterable[str]) -> str:
+    """The lines that the rest needs."""
+    product = {part.name for part in (*plan.state, *plan.reset)}
+    product |= {"Together"} if len(plan.state) > 1 else set()
+    product |= {"InOrder"} if len(plan.reset) > 1 else set()
+    used, top = set(verifiers), ["Harness", "Verifier", "all_of"]
+    lines = [f"from uigym import {', '.join(top)}"]
+    lines += ["from uigym.params import one_of"] if "one_of" in used else []
+    lines += [f"from uigym.product import {', '.join(sorted(product))}"]
+    lines += ["from uigym.verifiers.answer import equals"] if "equals" in used else []
+    state = sorted(used & {"added", "changed", "removed", "unchanged"})
+    return "\n".join([*lines, f"from uigym.verifiers.state import {', '.join(state)}"])
+
+
+def whole_text(plan: Plan, shown: Shown, command: str) -> str:
+    """The whole file."""
+    checks, loose_rows = _checks(shown)
+    used = {check.split("(")[0] for check in checks} | {"unchanged"} | ({"equals"} if shown.answer else set())
+    used |= {"one_of"} if shown.names else set()
+    return "\n".join(
+        [
+            _head(plan, shown, command),
+            "",
+            imports(plan, used),
+            "",
+            harness_text(plan),
+            "",
+            "",
+            *_task(plan, shown, checks, loose_rows),
+        ]
+    )
+
+
+def variable(name: str) -> str:
+    """A name as Python may use it."""
+    found = re.sub(r"\W+", "_", name).strip("_").lower() or "product"
+    return f"{found}_" if keyword.iskeyword(found) or found[0].isdigit() else found
+
+
+def quoted(text: str) -> str:
+    """A text as source, in double quotes where that needs no escapes."""
+    return f'"{text}"' if not re.search(r'["\\]', text) and text.isprintable() else repr(text)
+
+
+def _several(kind: str, parts: Sequence[Part]) -> str:
+    return str(parts[0]) if len(parts) == 1 else f"{kind}({', '.join(map(str, parts))})"
+
+
+def _head(plan: Plan, shown: Shown, command: str) -> str:
+    notes = [f"* {note[:1].upper()}{note[1:]}." for note in (*plan.remarks, *shown.remarks)]
+    lines = [
+        f'"""DRAFT of a harness for {plan.name}, written by `uigym new` from one demonstration. Read it before you trust it.',
+        "",
+        "* Is the instruction clear to somebody who has not seen the demonstration?",
+        "* Does the verifier expect what the instruction asks for, no less and no more?",
+        "* Which values should differ from seed to seed? Make them parameters: one_of(...), between(...), rows(...).",
+        *notes,
+        "",
+        f"Then delete these lines, and prove it: uigym check {command}",
+        '"""',
+    ]
+    return "\n".join(line.replace("\\", "\\\\") for line in lines)
+
+
+def _task(plan: Plan, shown: Shown, checks: Sequence[str], loose_rows: Sequence[str]) -> list[str]:
+    harness, name = variable(plan.name), task_name(shown.instruction)
+    said = shown.instruction.replace("{", "{{").replace("}", "}}")
+    for text, parameter in shown.names.items():
+        said = said.replace(text, f"{{{parameter}}}")
+    parameters = [f"{parameter}: str = one_of({quoted(text)})," for text, parameter in shown.names.items()]
+    note = "  # DRAFT: one value each so far; add others" if parameters else ""
+    except_ = ", ".join([*(["*done"] if checks else []), *loose_rows])
+    lines = [f"@{harness}.task({quoted(said)}, max_steps={shown.max_steps})"]
+    if parameters:
+        lines += [f"def {name}({note}", *(f"    {line}" for line in parameters), ") -> Verifier:"]
+    else:
+        lines += [f"def {name}() -> Verifier:"]
+    if checks:
+        lines += [_indented(_wrapped("done = [", [f"{check}," for check in checks], "]"))]
+    parts = [*(["*done"] if checks else []), *([f"equals({quoted(shown.answer)})"] if shown.answer else [])]
+    except_ = "except_=done" if except_ == "*done" else f"except_=[{except_}]" if except_ else ""
+    lines += [f"    return all_of({', '.join([*parts, f'unchanged({except_})'])})", "", ""]
+    given = "".join(f", {parameter}" for parameter in shown.names.values())
+    lines += [f"@{name}.oracle", f"async def _(page{given}):"]
+    body = [*shown.oracle, *([f"return {quoted(shown.answer)}"] if shown.answer else [])]
+    return [*lines, *(f"    {line}" for line in body or ["pass"]), ""]
+
+
+def _checks(shown: Shown) -> tuple[list[str], list[str]]:
+    """(the expected changes, rows that changed in ways which nobody can foretell)."""
+    checks: list[str] = []
+    loose_rows: list[str] = []
+    tables = dict.fromkeys(change.table for change in shown.changes)
+    for table in tables:
+        changes = [change for change in shown.changes if change.table == table]
+        new = [change for change in changes if change.before is None]
+        gone = [change for change in changes if change.after is None]
+        for kind, several in (("added", new), ("removed", gone)):
+            rows = [_told(change, shown) for change in several]
+            checks += [_listed(kind, table, rows, shown.names)] if rows else []
+        for change in changes:
+            if change.before is not None and change.after is not None:
+                text = _moved(change, shown)
+                (checks if text.startswith("changed") else loose_rows).append(text)
+    return checks, loose_rows
+
+
+def _told(change: Changed, shown: Shown) -> dict[str, Any]:
+    """What is said of a row that is new or gone."""
+    row = change.after if change.after is not None else change.before or {}
+    if change.table == "files":
+        text = row.get("text")
+        by_text = text is not None and len(text) <= _LONG_TEXT
+        return {"path": row["path"], **({"text": text} if by_text else {"sha256": row.get("sha256")})}
+    if change.after is None and change.key:
+        return {column: row[column] for column in change.key}
+    numbered = {column for column in change.key if isinstance(row[column], int)}
+    kept = {c: v for c, v in row.items() if c not in numbered and (change.table, c) not in shown.loose}
+    return kept if kept else {c: v for c, v in row.items() if (change.table, c) not in shown.loose}
+
+
+def _listed(kind: str, table: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+    if len(rows) == 1 and all(_is_plain(column) for column in rows[0]):
+        given = [f"{column}={value(found, names)}" for column, found in rows[0].items()]
+    elif not any(rows):
+        given = [f"count={len(rows)}"]
+    else:
+        given = ["{" + ", ".join(f"{quoted(c)}: {value(v, names)}" for c, v in row.items()) + "}" for row in rows]
+    return _call(kind, [quoted(table), *given])
+
+
+def _moved(change: Changed, shown: Shown) -> str:
+    before, after = change.before or {}, change.after or {}
+    moved = [column for column in {**before, **after} if before.get(column) != after.get(column)]
+    loose = [column for column in moved if (change.table, column) in shown.loose]
+    if change.table == "files":
+        loose = [*loose, *(c for c in ("size", "sha256") if c in moved and "text" in moved and after.get("text"))]
+    firm = [column for column in moved if column not in loose and column in after]
+    key = [value(after[column], shown.names) for column in change.key]
+    named = key[0] if len(key) == 1 else f"({', '.join(key)})"
+    if not firm:
+        return f"({quoted(change.table)}, {named})"
+    also = [f"also={loose!r}"] if loose else []
+    odd = {column: after[column] for column in firm if not _is_plain(column)}
+    given = [f"{column}={value(after[column], shown.names)}" for column in firm if column not in odd]
+    given += [f"**{odd!r}"] if odd else []
+    return _call("changed", [quoted(change.table), f"key={named}", *also, *given])
+
+
+def value(found: Any, names: Mapping[str, str]) -> str:
+    """A value as source: the parameter where it is one."""
+    if isinstance(found, str):
+        return names[found] if found in names else quoted(found)
+    return repr(found)
+
+
+def task_name(instruction: str) -> str:
+    """A name for the task, from what it says."""
+    words = re.findall(r"[a-z0-9]+", instruction.lower().replace("'", ""))
+    return variable("_".join(words[:5]) or "task")
+
+
+def _is_plain(column: str) -> bool:
+    return column.isidentifier() and not keyword.iskeyword(column) and column not in _TAKEN
+
+
+def _call(name: str, given: Sequence[str]) -> str:
+    return _wrapped(f"{name}(", [f"{each}," for each in given], ")")
+
+
+def _wrapped(head: str, lines: Sequence[str], tail: str) -> str:
+    """On one line if it fits, else a line each."""
+    flat = f"{head}{' '.join(lines).removesuffix(',')}{tail}"
+    if len(flat) <= WIDTH - 12 and "\n" not in flat and not head.endswith("Harness("):
+        return flat
+    return "\n".join([head, *(_indented(line) for line in lines), tail])
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else line for line in text.split("\n"))
