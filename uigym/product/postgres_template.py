@@ -161,7 +161,7 @@ class PostgresTemplate:
         assert self._stock is not None
         spare, slot.spare = slot.spare or self._make_ahead(), None
         self._ahead.submit(self._stock.drop, self._stock.swap(slot.name, spare.result()))
-        if not slot.stale:  # whose database was replaced once needs that again
+        if not (slot.stale and slot.in_place):  # whose database was replaced once needs that again
             slot.spare = self._make_ahead()
         slot.stale = False
 
