@@ -73,9 +73,10 @@ class Sqlite:
         self._bases: WeakKeyDictionary[Running, Base] = WeakKeyDictionary()
 
     def control(self, product: Running) -> tuple[str, ...]:
-        """Places that must not be reachable from the page: the file and its logs."""
-        path = located(self.path, product)
-        return tuple(f"{path}{suffix}" for suffix in ("", "-wal", "-journal"))
+        """Places that must not be reachable from the page: the file, its logs, and the copy of large tables."""
+        path, copy = located(self.path, product), self._bases.get(product, NO_BASE).path
+        logs = tuple(f"{path}{suffix}" for suffix in ("", "-wal", "-journal"))
+        return logs if copy is None else (*logs, str(copy))
 
     async def started(self, product: Product) -> None:
         """Keep a copy of large tables, outside the product's work folder. A product calls it once it is ready."""
