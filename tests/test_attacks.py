@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
-from uigym.browser import Browser
+from uigym.browser import Browser, guard, launch
 from uigym.check.attacks import SECOND, Attempt, Target, attack, targets
 from uigym.check.canary import Canary
 from uigym.env import Env
@@ -165,3 +165,15 @@ async def test_targets_without_a_control_and_with_a_wrong_one(tmp_path: Path) ->
     for wrong in ("state", "ftp://a", "tcp://a", "http://"):
         with pytest.raises(ValueError, match="control\\(\\) names absolute paths"):
             targets(Product(shop(wrong), tmp_path))
+
+
+async def test_without_the_guards_flags_datagrams_would_get_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = tuple(flag for flag in launch.FLAGS if flag not in guard.FLAGS)
+    assert len(flags) == len(launch.FLAGS) - len(guard.FLAGS)
+    monkeypatch.setattr(launch, "FLAGS", flags)
+    browser = await Browser.launch()
+    async with Env(PAD, browser) as env:
+        await env.reset("add", 1)
+        through = leaks(await attack(env, ()))
+    await browser.close()
+    assert through == {SECOND: ["WebRTC by STUN"]}
