@@ -87,7 +87,9 @@ class Probe:
         return State({"rows": ({"id": 1},)})
 
     def control(self, product: Running) -> tuple[str, ...]:
-        return tuple(place.format(url=product.base_url, workdir=product.workdir) for place in self.places)
+        return tuple(
+            place.format(url=product.base_url, port=product.port, workdir=product.workdir) for place in self.places
+        )
 
 
 async def reset(product: Running, seed: int, appearance: Mapping[str, str]) -> None: ...
@@ -115,7 +117,8 @@ def careless(workdir: Path) -> FastAPI:
 
     @app.get("/{path:path}")
     def page(path: str) -> HTMLResponse:
-        return HTMLResponse("<!doctype html><title>Shop</title>shop")
+        policy = {"Content-Security-Policy": "connect-src 'self'"} if path == "strict" else {}
+        return HTMLResponse("<!doctype html><title>Shop</title>shop", headers=policy)
 
     return app
 
@@ -130,8 +133,10 @@ def shop(*places: str) -> Harness:
     return harness
 
 
-async def attacked(browser: Browser, *places: str) -> list[Attempt]:
-    async with Env(shop(*places), browser) as env:
+async def attacked(browser: Browser, *places: str, home: str = "/") -> list[Attempt]:
+    made = shop(*places)
+    made.home = home
+    async with Env(made, browser) as env:
         await env.reset("do", 0)
         found = targets(env.product)
         return [a for a in await attack(env, found) if a.target != SECOND]
@@ -147,10 +152,11 @@ async def test_what_a_product_gives_away_is_told(browser: Browser) -> None:
 
 async def test_control_addresses_elsewhere_are_refused_and_counted(browser: Browser) -> None:
     async with Canary(("database",)) as control:
-        attempts = await attacked(browser, control.url + "state", f"tcp://127.0.0.1:{control.ports['database']}")
+        places = control.url + "state", f"tcp://127.0.0.1:{control.ports['database']}"
+        attempts = await attacked(browser, *places)
+        strict = await attacked(browser, *places, home="/strict")  # whose own policy stops what the guard never sees
         assert not control.heard
-    through = leaks(attempts)
-    assert [target for target in through if "shop.db" not in target] == []
+    assert [target for target in leaks(attempts) | leaks(strict) if "shop.db" not in target] == []
     assert len([a for a in attempts if a.target == control.url + "state"]) >= 10
     assert len([a for a in attempts if a.target.startswith("tcp:")]) >= 10
 
