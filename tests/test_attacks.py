@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
-from uigym.browser import Browser
+from uigym.browser import Browser, guard, launch
 from uigym.check.attacks import SECOND, Attempt, Target, attack, targets
 from uigym.check.canary import Canary
 from uigym.env import Env
@@ -93,7 +93,9 @@ class Probe:
         return State({"rows": ({"id": 1},)})
 
     def control(self, product: Running) -> tuple[str, ...]:
-        return tuple(place.format(url=product.base_url, workdir=product.workdir) for place in self.places)
+        return tuple(
+            place.format(url=product.base_url, port=product.port, workdir=product.workdir) for place in self.places
+        )
 
 
 async def reset(product: Running, seed: int, appearance: Mapping[str, str]) -> None: ...
@@ -121,7 +123,8 @@ def careless(workdir: Path) -> FastAPI:
 
     @app.get("/{path:path}")
     def page(path: str) -> HTMLResponse:
-        return HTMLResponse("<!doctype html><title>Shop</title>shop")
+        policy = {"Content-Security-Policy": "connect-src 'self'"} if path == "strict" else {}
+        return HTMLResponse("<!doctype html><title>Shop</title>shop", headers=policy)
 
     return app
 
@@ -136,8 +139,10 @@ def shop(*places: str) -> Harness:
     return harness
 
 
-async def attacked(browser: Browser, *places: str) -> list[Attempt]:
-    async with Env(shop(*places), browser) as env:
+async def attacked(browser: Browser, *places: str, home: str = "/") -> list[Attempt]:
+    made = shop(*places)
+    made.home = home
+    async with Env(made, browser) as env:
         await env.reset("do", 0)
         found = targets(env.product)
         return [a for a in await attack(env, found) if a.target != SECOND]
@@ -153,10 +158,11 @@ async def test_what_a_product_gives_away_is_told(browser: Browser) -> None:
 
 async def test_control_addresses_elsewhere_are_refused_and_counted(browser: Browser) -> None:
     async with Canary(("database",)) as control:
-        attempts = await attacked(browser, control.url + "state", f"tcp://127.0.0.1:{control.ports['database']}")
+        places = control.url + "state", f"tcp://127.0.0.1:{control.ports['database']}"
+        attempts = await attacked(browser, *places)
+        strict = await attacked(browser, *places, home="/strict")  # whose own policy stops what the guard never sees
         assert not control.heard
-    through = leaks(attempts)
-    assert [target for target in through if "shop.db" not in target] == []
+    assert [target for target in leaks(attempts) | leaks(strict) if "shop.db" not in target] == []
     assert len([a for a in attempts if a.target == control.url + "state"]) >= 10
     assert len([a for a in attempts if a.target.startswith("tcp:")]) >= 10
 
@@ -171,3 +177,15 @@ async def test_targets_without_a_control_and_with_a_wrong_one(tmp_path: Path) ->
     for wrong in ("state", "ftp://a", "tcp://a", "http://"):
         with pytest.raises(ValueError, match="control\\(\\) names absolute paths"):
             targets(Product(shop(wrong), tmp_path))
+
+
+async def test_without_the_guards_flags_datagrams_would_get_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = tuple(flag for flag in launch.FLAGS if flag not in guard.FLAGS)
+    assert len(flags) == len(launch.FLAGS) - len(guard.FLAGS)
+    monkeypatch.setattr(launch, "FLAGS", flags)
+    browser = await Browser.launch()
+    async with Env(PAD, browser) as env:
+        await env.reset("add", 1)
+        through = leaks(await attack(env, ()))
+    await browser.close()
+    assert through == {SECOND: ["WebRTC by STUN"]}

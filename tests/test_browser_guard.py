@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from conftest import PageServer
 
-from uigym.browser import Browser, Session
+from uigym.browser import Browser, Session, launch
 from uigym.browser.guard import MAX_REFUSALS, Guard
 from uigym.errors import ActionRefused
 from uigym.types import Goto, Wait
@@ -61,7 +63,7 @@ async def test_what_is_allowed_is_forwarded_whole(browser: Browser, pages: PageS
     near = other.url.replace("127.0.0.1", "localhost")
     assert await session.page.evaluate(FETCH, f"{near}/near") == "failed"
     assert await session.page.evaluate(FETCH, other.url.replace("http", "https")) == "failed"
-    assert next(url for url, _, _ in seen(session)) == f"{near}/near"
+    assert [url for url, _, _ in seen(session)][:2] == [f"{near}/near", other.url.replace("http", "https")]
     await session.close()
 
 
@@ -237,3 +239,41 @@ async def test_which_documents_are_shown(url: str, at_top: bool, in_frame: bool)
     guard = await Guard.start("http://127.0.0.1:1")
     assert (guard.forbids(url, True), guard.forbids(url, False)) == (at_top, in_frame)
     await guard.close()
+
+
+NAMES = """() => {
+  for (const rel of ["dns-prefetch", "preconnect", "prefetch"]) {
+    const link = document.createElement("link");
+    link.rel = rel;
+    link.href = `https://secret-${rel}.example/`;
+    document.head.append(link);
+  }
+  new RTCPeerConnection({iceServers: [{urls: "stun:secret-stun.example"}]}).createDataChannel("x");
+  return fetch("https://secret-fetch.example/").catch(() => 0);
+}"""
+
+
+async def test_chromium_asks_for_no_name(pages: PageServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Chromium's own log of its network: every name that it wanted to resolve."""
+    log = tmp_path / "net.json"
+    monkeypatch.setattr(launch, "FLAGS", (*launch.FLAGS, f"--log-net-log={log}"))
+    browser = await Browser.launch()
+    session = await opened(browser, pages)
+    await session.page.evaluate(NAMES)
+    await session.close()
+    await browser.close()
+    written = json.loads(log.read_text())
+    kinds = {number: name for name, number in written["constants"]["logEventTypes"].items()}
+    told = [
+        str(event["params"]) for event in written["events"] if "RESOLVER" in kinds[event["type"]] and "params" in event
+    ]
+    assert any("notfound" in params for params in told) and not [params for params in told if "secret" in params]
+
+
+async def test_the_other_way_to_take_pictures_is_guarded_too(pages: PageServer, other: PageServer) -> None:
+    browser = await Browser.launch(capture="frames")
+    session = await opened(browser, pages)
+    assert await session.page.evaluate(FETCH, f"{other.url}/frames") == "failed"
+    assert seen(session) == [(f"{other.url}/frames", "origin", 0)]
+    await session.close()
+    await browser.close()

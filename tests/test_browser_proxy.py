@@ -138,10 +138,12 @@ NEAR = [
     (b"GET ws://127.0.0.1:1/ HTTP/1.1\r\n\r\n", "ws://127.0.0.1:1/"),
     (b"GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n", "/"),
     (b"GET ftp://127.0.0.1:PORT/ HTTP/1.1\r\n\r\n", "ftp://127.0.0.1:PORT/"),
-    (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n", "https://127.0.0.1:1"),
-    (b"CONNECT localhost:PORT HTTP/1.1\r\n\r\n", "https://localhost:PORT"),
-    (b"CONNECT 127.0.0.1 HTTP/1.1\r\n\r\n", "https://127.0.0.1"),
-    (b"CONNECT 127.0.0.1:PORT/x HTTP/1.1\r\n\r\n", "https://127.0.0.1:PORT/x"),
+    (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n\x16\x03", "https://127.0.0.1:1"),
+    (b"CONNECT 127.0.0.1:PORT HTTP/1.1\r\n\r\n\x16\x03", "https://127.0.0.1:PORT"),
+    (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\nGET /live?a HTTP/1.1\r\n", "ws://127.0.0.1:1/live?a"),
+    (b"CONNECT localhost:PORT HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n", "ws://localhost:PORT/"),
+    (b"CONNECT 127.0.0.1 HTTP/1.1\r\n\r\nbytes", "ws://127.0.0.1/"),
+    (b"CONNECT 127.0.0.1:PORT@a HTTP/1.1\r\n\r\nGET /x HTTP/1.1\r\n", "ws://127.0.0.1:PORT@a/x"),
 ]
 
 
@@ -150,7 +152,7 @@ async def test_what_is_nearly_allowed_is_refused_without_a_word(
     asked: Asked, upstream: Upstream, said: bytes, told: str
 ) -> None:
     ask, refused = asked
-    assert await ask(said) == b""
+    assert await ask(said) in (b"", b"HTTP/1.1 200 Connection established\r\n\r\n")
     assert refused == [told.replace("PORT", str(upstream.port))] and not upstream.connections
 
 
@@ -165,10 +167,13 @@ async def test_a_host_that_is_down_and_a_half_request_end_quietly(upstream: Upst
     port = upstream.port
     await upstream.stop()
     proxy = await Proxy.start(lambda origin: True, lambda url: None)
-    for said in (b"CONNECT 127.0.0.1:%d HTTP/1.1\r\n\r\n" % port, b"GET http://127.0.0.1:%d/ HTTP/1.1\r\n\r\n" % port):
+    for said in (
+        b"CONNECT 127.0.0.1:%d HTTP/1.1\r\n\r\nGET" % port,
+        b"GET http://127.0.0.1:%d/ HTTP/1.1\r\n\r\n" % port,
+    ):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(said)
-        assert await asyncio.wait_for(reader.read(), 5) == b""
+        assert (await asyncio.wait_for(reader.read(), 5)).count(b"HTTP") <= 1
         writer.close()
     _, half = await asyncio.open_connection("127.0.0.1", proxy.port)
     half.write(b"GET htt")
@@ -190,7 +195,8 @@ def test_no_bytes_break_it(parts: list[bytes]) -> None:
         writer.write(b"".join(parts) + b"\r\n\r\n")
         writer.write_eof()
         with suppress(ConnectionResetError):
-            assert await asyncio.wait_for(reader.read(), 5) == b""
+            said = await asyncio.wait_for(reader.read(), 5)
+            assert said in (b"", b"HTTP/1.1 200 Connection established\r\n\r\n")
         writer.close()
         await proxy.close()
 
