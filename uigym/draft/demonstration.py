@@ -53,7 +53,7 @@ class Demonstration:
         self.harness = harness
         self.acts: list[Act] = []
         """What was done, with what is chosen in a native list as one act."""
-        self.actions: list[Action] = []
+        self.every: list[Act] = []
         """All of it, one by one."""
         self.observation: Observation | None = None
         self._env = Env(harness, limits=LIMITS)
@@ -80,7 +80,7 @@ class Demonstration:
             observation = (await self._env.step(action)).observation
             self.observation = observation
             if observation.error is None:
-                self.actions.append(action)
+                self.every.append(Act(action, target))
                 if self._picking is None:
                     self.acts.append(Act(action, target))
                 await self._look_for_picker(target)

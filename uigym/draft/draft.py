@@ -28,7 +28,7 @@ from uigym.types import Episode, Type
 Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
 """Plays the demonstration; None where nothing is to come of it."""
 Say = Callable[[str], None]
-_SIDE_FILES = ("*-wal", "*-shm", "*-journal", "*.log", "*.pid", "*.sock", "__pycache__/")
+_NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
 
 
@@ -122,7 +122,7 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         reset=reset,
         remarks=found.remarks,
     )
-    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state))}")
+    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state[:-1] or state))}")
     for remark in found.remarks:
         say(f"note: {remark}")
     return plan
@@ -156,7 +156,7 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
     state = [Part("Sqlite", (path,)) for path in databases]
     reset = [Part("Snapshot", (path,)) for path in databases]
     if asked.command:
-        left_out = (*(Path(path).name for path in databases), *_SIDE_FILES)
+        left_out = (*(f"{Path(path).name}*" for path in databases), *_NO_DATA)  # also shop.db-wal
         state.append(Part("Files", ("{workdir}",), left_out))
         reset.append(Part("Directory", ("{workdir}",), left_out))
     return tuple(state), tuple(reset)
@@ -204,19 +204,19 @@ async def _write(
         changes=changes,
         oracle=tuple(lines(shown_by.acts, names)),
         names=names,
-        max_steps=max(10, 2 * len(shown_by.actions)),
+        max_steps=max(10, 2 * len(shown_by.every)),
     )
     say("playing it again, to see what comes out the same")
     shown = await _tried(plan, shown, shown_by, folder)
     text = whole_text(plan, shown, asked.target.name)
     report = await check_harness(_loaded(folder / "final.py", text), seeds=(SEED,), slots=1)
     _put(asked.target, text)
-    return Draft(asked.target, task_name(shown.instruction), changes, report)
+    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, report)
 
 
 async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, folder: Path) -> Shown:
     """The draft with an oracle that works, and without values that come out differently each time."""
-    by_place = tuple(lines([Act(action) for action in shown_by.actions], shown.names, by_place=True))
+    by_place = tuple(lines(shown_by.every, shown.names, by_place=True))
     candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
     why = ""
     for number, candidate in enumerate(candidates):
@@ -278,7 +278,7 @@ def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) ->
             and not any(text in other or other in text for other in found)
         ):
             name = variable(columns[0])
-            taken = {*found.values(), "page"}
+            taken = set(found.values())
             found[text] = next(
                 n for n in itertools.chain([name], (f"{name}_{i}" for i in range(2, 99))) if n not in taken
             )
