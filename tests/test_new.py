@@ -25,7 +25,7 @@ from uigym.draft import Asked, Draft, draft
 from uigym.draft.demonstration import Demonstration, Told
 from uigym.draft.serve import Desk
 from uigym.registry import load
-from uigym.types import Click, Key, Scroll, Type
+from uigym.types import Click, Key, Scroll, State, Type
 
 FOLDER = Path(__file__).parent / "third_party"
 BIKES = f"'{sys.executable}' '{FOLDER}/bikes.py' --port 8000 --db {{workdir}}/bikes.db"
@@ -92,8 +92,8 @@ def test_from_a_command_and_actions_to_a_sound_harness(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-async def test_a_form_becomes_fields_lists_and_parameters(tmp_path: Path) -> None:
-    async def add(demonstration: Demonstration, page: Page) -> Told:
+async def test_fields_lists_rows_and_files(tmp_path: Path) -> None:
+    async def show(demonstration: Demonstration, page: Page) -> Told:
         await click(demonstration, page.get_by_label("Title"))
         for text in ("Per", "suasion"):
             await demonstration.act(Type(text))
@@ -102,48 +102,25 @@ async def test_a_form_becomes_fields_lists_and_parameters(tmp_path: Path) -> Non
         await demonstration.act(Click(option["x"], option["y"]))
         assert [type(act.action) for act in demonstration.acts] == [Click, Type, Type, Click]
         await click(demonstration, page.get_by_role("button", name="Add"))
-        return Told("Add Persuasion, which is poems.")
-
-    made, text = await drafted(tmp_path, add)
-    assert made.report.ok and made.task == "add_persuasion_which_is_poems"
-    assert 'start="PORT={port} ' in text and 'ready="/healthz"' in text
-    assert 'Sqlite("{workdir}/shelf.db", ignore=["visits"])' in text and "Files" not in text
-    assert 'added("books", title=title, kind="poems", due="", read=0)' in text  # neither token nor time nor number
-    assert 'name="Title", exact=True).fill(title)' in text and 'select_option(label="poems")' in text
-    assert (
-        load(str(made.path)).find_task(made.task).instance(0, made_state()).instruction
-        == "Add Persuasion, which is poems."
-    )
-
-
-def made_state() -> Any:
-    from uigym.types import State
-
-    return State()
-
-
-@pytest.mark.browser
-async def test_a_button_like_others_is_told_by_its_row(tmp_path: Path) -> None:
-    async def read(demonstration: Demonstration, page: Page) -> Told:
         await demonstration.act(Scroll(50, 50, 0, 40))
         await click(demonstration, page.get_by_role("button", name="Read").nth(1))
-        return Told("Mark Emma as read.")
-
-    made, text = await drafted(tmp_path, read)
-    assert made.report.ok
-    assert 'get_by_role("row").filter(has_text="Emma").get_by_role("button", name="Read", exact=True).click()' in text
-    assert 'changed("books", key=2, read=1, also=["at"])' in text and "wheel" not in text
-
-
-@pytest.mark.browser
-async def test_a_file_that_is_written_is_expected_and_reset(tmp_path: Path) -> None:
-    async def export(demonstration: Demonstration, page: Page) -> Told:
+        await click(demonstration, page.get_by_role("button", name="Delete").nth(0))
         await click(demonstration, page.get_by_role("button", name="Export"))
-        return Told("Export the list.")
+        return Told("Add Persuasion, which is poems; mark Emma as read, delete Dune, and export the list.")
 
-    made, text = await drafted(tmp_path, export)
-    assert made.report.ok and 'added("files", path="books.txt", text=\'Dune\\nEmma\')' in text
-    assert "InOrder(" in text and 'Directory("{workdir}", ignore=["shelf.db*", "*.log", "*.pid"])' in text
+    made, text = await drafted(tmp_path, show)
+    assert made.report.ok and made.task == "add_persuasion_which_is_poems"
+    assert 'start="PORT={port} ' in text and 'ready="/healthz"' in text
+    assert 'Sqlite("{workdir}/shelf.db", ignore=["visits"])' in text and "InOrder(" in text
+    assert 'Directory("{workdir}", ignore=["shelf.db*", "*.log", "*.pid"])' in text
+    assert 'added("books", title=title, kind="poems", due="", read=0)' in text  # neither token nor time nor number
+    assert 'name="Title", exact=True).fill(title)' in text and 'select_option(label="poems")' in text
+    assert 'changed("books", key=2, read=1, also=["at"])' in text and 'removed("books", id=1)' in text
+    assert 'added("files", path="books.txt", text=\'Emma\\nPersuasion\')' in text
+    assert 'get_by_role("row").filter(has_text="Emma").get_by_role("button", name="Read", exact=True).click()' in text
+    assert "wheel" not in text
+    told = load(str(made.path)).find_task(made.task).instance(0, State()).instruction
+    assert told.startswith("Add Persuasion, which is poems;")
 
 
 @pytest.mark.browser
@@ -251,8 +228,35 @@ async def test_a_person_shows_a_task_on_the_page(tmp_path: Path) -> None:
     assert 'fill(title)\n    await page.keyboard.press("Enter")' in made.path.read_text()
 
 
+async def refuses_others(desk: Desk) -> None:
+    """Without the secret, from another origin or for another host there is nothing; nonsense is told."""
+    origin = f"http://127.0.0.1:{desk.port}"
+    async with httpx.AsyncClient(trust_env=False) as client:
+        act = {"json": {"action": "type", "text": "x"}}
+        assert (await client.get(origin + "/")).status_code == 404
+        assert (await client.get(f"{origin}/guess/state")).status_code == 404
+        assert (await client.get(desk.url, headers={"Host": f"evil.example:{desk.port}"})).status_code == 404
+        assert (await client.get(f"http://localhost:{desk.port}/{desk._token}/")).status_code == 404
+        for headers in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
+            assert (await client.post(desk.url + "act", headers=headers, **act)).status_code == 404
+        mine = {"Origin": origin}
+        for body, told in [
+            (b"{", "Expecting"),
+            (b"[]", "expected an action"),
+            (b'{"action": "done"}', "by the button"),
+        ]:
+            answer = await client.post(desk.url + "act", headers=mine, content=body)
+            assert answer.status_code == 400 and told in answer.json()["error"]
+        answer = await client.post(desk.url + "finish", headers=mine, json={"instruction": " "})
+        assert answer.status_code == 400 and "say what an agent is to do" in answer.text
+        page = await client.get(desk.url)
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert page.headers["referrer-policy"] == "no-referrer" and page.headers["cache-control"] == "no-store"
+        assert len(desk._demonstration.every) == 5
+
+
 @pytest.mark.browser
-async def test_every_gesture_is_forwarded_and_discarding_writes_nothing(tmp_path: Path) -> None:
+async def test_every_gesture_is_forwarded_nobody_else_gets_in_and_discarding_writes_nothing(tmp_path: Path) -> None:
     async def person(at: Running) -> None:
         page = at.page
         start = await at.point(300, 300)
@@ -270,44 +274,12 @@ async def test_every_gesture_is_forwarded_and_discarding_writes_nothing(tmp_path
         assert isinstance(second, Click) and second.button == "right" and second.count == 1
         assert isinstance(third, Scroll) and third.dy == 120
         assert type(fourth).__name__ == "Drag" and fifth == Key("Control+A")
+        await refuses_others(at.desk)
         await page.locator("#discard").click()
         await page.get_by_role("heading", name="Discarded").wait_for()
 
     made, _ = await shown_by(tmp_path, person)
     assert made is None and left_behind(tmp_path) == []
-
-
-@pytest.mark.browser
-async def test_only_the_page_itself_may_use_it(tmp_path: Path) -> None:
-    async def person(at: Running) -> None:
-        desk, origin = at.desk, f"http://127.0.0.1:{at.desk.port}"
-        async with httpx.AsyncClient(trust_env=False) as client:
-            act = {"json": {"action": "type", "text": "x"}}
-            assert (await client.get(origin + "/")).status_code == 404
-            assert (await client.get(f"{origin}/guess/state")).status_code == 404
-            assert (await client.get(desk.url, headers={"Host": f"evil.example:{desk.port}"})).status_code == 404
-            assert (await client.get(f"http://localhost:{desk.port}/{desk._token}/")).status_code == 404
-            for headers in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
-                assert (await client.post(desk.url + "act", headers=headers, **act)).status_code == 404
-            mine = {"Origin": origin}
-            for body, told in [
-                (b"{", "Expecting"),
-                (b"[]", "expected an action"),
-                (b'{"action": "done"}', "by the button"),
-            ]:
-                answer = await client.post(desk.url + "act", headers=mine, content=body)
-                assert answer.status_code == 400 and told in answer.json()["error"]
-            answer = await client.post(desk.url + "finish", headers=mine, json={"instruction": " "})
-            assert answer.status_code == 400 and "say what an agent is to do" in answer.text
-            page = await client.get(desk.url)
-            assert "default-src 'none'" in page.headers["content-security-policy"]
-            assert page.headers["referrer-policy"] == "no-referrer" and page.headers["cache-control"] == "no-store"
-            assert at.desk._demonstration.every == []
-            assert (await client.post(desk.url + "discard", headers=mine, json={})).json()["over"] == "discarded"
-            assert (await client.post(desk.url + "act", headers=mine, **act)).status_code == 400
-
-    made, _ = await shown_by(tmp_path, person)
-    assert made is None
 
 
 # --- what can go wrong -----------------------------------------------------------------------------------------------

@@ -187,7 +187,8 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
 
 async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, place: Place) -> Draft | None:
     for attempt in range(_ROUNDS):
-        demonstration = Demonstration(_loaded(folder / f"plan{attempt}.py", f"{imports(plan, ['unchanged'])}\n\n{harness_text(plan)}\n"))  # fmt: skip
+        harness = place.load(f"plan{attempt}", f"{imports(plan, ['unchanged'])}\n\n{harness_text(plan)}\n")
+        demonstration = Demonstration(harness, place.browser)
         try:
             noise = await demonstration.begin()
             if noise and attempt + 1 < _ROUNDS:
