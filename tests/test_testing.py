@@ -15,12 +15,14 @@ import pytest
 from uigym.errors import HarnessError, ProductError
 from uigym.harness import Harness, Running, Task
 from uigym.params import one_of
+from uigym.product.state import Sqlite
 from uigym.registry import load
 from uigym.testing import CHECKS, Finding, Report, check_harness
 from uigym.types import Episode, Verdict
 from uigym.verify import passed
 
 PAD = load(str(Path(__file__).parent / "gyms" / "pad.py"))
+NOTES = Sqlite("{workdir}/pad.db", tables=["notes"])
 pytestmark = pytest.mark.browser
 
 
@@ -151,7 +153,7 @@ async def test_first_pictures_that_differ_are_found() -> None:
     async def repainting(product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         await PAD.reset(product, seed, {"colour": f"rgb({next(resets) * 10}, 99, 99)"})
 
-    found = wrong(await check(pad(reset=repainting), ["count"]))
+    found = wrong(await check(pad(reset=repainting, state=NOTES), ["count"]))
     assert "resets gave" in found["pixels", ""] and "different first pictures" in found["pixels", ""]
 
 

@@ -100,6 +100,7 @@ class _Check:
         """
         async with self.stage.pool.borrow() as env:
             await env.reset(self.tasks[0], self.seeds[0])
+            self.findings.append(rules.unseen(await unseen(env.product)))
         base = [Request(task.name, seed) for task in self.tasks for seed in self.seeds]
         solvable = [request for request in base if self.harness.tasks[request.task].solve is not None]
         noop, anything, oracle = await self.stage.play_all(
@@ -114,7 +115,6 @@ class _Check:
         self._unplayed()
         await self._isolation()
         await self._leaks()
-        await self._unseen()
         if reach:
             await self._reach()
         return self._report()
@@ -257,10 +257,6 @@ class _Check:
         why = "give each slot its own data: a folder, a database, a port; {workdir} and {port} are each slot's own"
         detail = f"what one slot did changed another's data: {listed(rows)}. So {why}" if rows else ""
         self.findings.append(Finding("isolation", task, seed, not rows, detail))
-
-    async def _unseen(self) -> None:
-        async with self.stage.pool.borrow() as env:
-            self.findings.append(rules.unseen(await unseen(env.product)))
 
     async def _leaks(self) -> None:
         asked = {place: right for place, right in self.rights.items() if right.episode.answer}
