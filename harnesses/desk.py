@@ -39,6 +39,7 @@ desk = Harness(
         "columns": Looks(PARTS["columns"][:3], PARTS["columns"][3:]),
         "panel": Looks(PARTS["panel"]),
     },
+    logs=("events",),
 )
 
 
