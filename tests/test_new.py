@@ -6,11 +6,12 @@ import asyncio
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,9 @@ def test_a_product_that_runs_already(tmp_path: Path) -> None:
         result = new(
             "--url", f"http://127.0.0.1:{port}", "--out", str(target), "--actions", acts, "--instruction", "Rent it."
         )
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == 0 and "it can be done again" in result.output, result.output
+        with closing(sqlite3.connect(database)) as rows:
+            assert rows.execute("SELECT rented FROM bikes WHERE id = 1").fetchone() == (0,)  # as it was
         assert f'Sqlite("{database}")' in target.read_text()  # found by the process that listens there
     finally:
         product.terminate()

@@ -57,6 +57,12 @@ class Snapshot:
         await asyncio.to_thread(restore, source, copy)
         self._copies[product] = copy
 
+    async def ended(self, product: Product) -> None:
+        """Give a product that goes on running what it had before."""
+        copy = self._copies.pop(product, None)
+        if copy is not None and product.harness.url:
+            await asyncio.to_thread(restore, copy, located(self.path, product))
+
     async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         """Restore the file, then let `seed` change it.
 
