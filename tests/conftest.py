@@ -19,6 +19,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, settings
 from PIL import Image
+from postgres import postgres as postgres
 
 from uigym.browser import Browser, Frame, Session
 
@@ -227,13 +228,17 @@ Opener = Callable[..., Awaitable[tuple[Session, Frame]]]
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def opened(browser: Browser, pages: PageServer) -> AsyncIterator[Opener]:
-    """Open a page of tests/pages in a fresh session: `session, frame = await opened("/input.html")`."""
+    """Open a page of tests/pages in a fresh session: `session, frame = await opened("/input.html")`.
+
+    Pages may also reach them under the name "localhost", which is another site.
+    """
     sessions = []
+    other = pages.url.replace("127.0.0.1", "localhost")
 
     async def open_page(
         path: str, viewport: tuple[int, int] = (320, 256), grants: tuple[type, ...] = ()
     ) -> tuple[Session, Frame]:
-        session = await browser.session(base_url=pages.url, viewport=viewport, grants=grants)
+        session = await browser.session(base_url=pages.url, viewport=viewport, grants=grants, allow=(other,))
         sessions.append(session)
         return session, await session.open(path)
 

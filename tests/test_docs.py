@@ -18,6 +18,7 @@ import yaml
 from typer.testing import CliRunner
 
 from uigym.cli.app import app
+from uigym.testing import CHECKS
 from uigym.train.config import RunConfig, load
 
 ROOT = Path(__file__).parent.parent
@@ -120,3 +121,8 @@ def test_the_example_is_a_run_file() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) < 200
+
+
+def test_every_check_is_explained() -> None:
+    text = (ROOT / "docs" / "check.md").read_text()
+    assert {name for name in CHECKS if f"`{name}`" not in text} == set()

@@ -114,6 +114,18 @@ def test_appearance_is_a_function_of_the_seed_and_heldout_values_are_unseen() ->
         ({"state": "shop.db"}, "state must be an async callable such as Sqlite"),
         ({"reset": dict}, "reset must be an async callable"),
         ({"grants": (Click,)}, "cannot be granted; expected some of"),
+        ({"allow": "https://cdn.example"}, "allow must be a tuple of texts, not 'https://cdn.example'"),
+        (
+            {"allow": ("https://cdn.example/lib",)},
+            "allow takes origins .* without a path .* not 'https://cdn.example/lib'",
+        ),
+        ({"allow": ("https://*.example",)}, "allow takes origins"),
+        ({"allow": ("cdn.example",)}, "allow takes origins"),
+        ({"allow": ("file:///etc",)}, "allow takes origins"),
+        ({"allow": ("https://cdn.example:99999",)}, "allow takes origins"),
+        ({"allow": (7,)}, "allow takes origins .* not 7"),
+        ({"watch": "network"}, "watch must be a tuple of texts"),
+        ({"watch": ("networks",)}, "'networks' cannot be watched. Did you mean \"network\"?"),
         ({"viewport": (0, 720)}, r"viewport must be width and height, whole CSS px, not \(0, 720\)"),
     ],
 )

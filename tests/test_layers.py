@@ -12,14 +12,16 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "state", "surroundings", "types"},
-    {"compare", "verify", "params"},
-    {"harness", "policy.codecs", "train.rows"},
+    {"beside", "errors", "hold", "loop", "offer", "origins", "state", "surroundings", "types", "watched"},
+    {"compare", "moments", "verify", "params"},
+    {"harness", "judging", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
+    {"steady"},
     {"slot"},
     {"env"},
     {"policy"},
     {"rollout"},
+    {"check"},
     {"evaluate", "export", "record", "report", "testing"},
     {"draft"},
     {"bench", "agent", "train"},
@@ -35,6 +37,7 @@ ONLY_UNDER = {
     "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py"),
+    "psycopg": ("uigym/product/postgres",),
     "playwright": ("uigym/browser/", "uigym/record.py", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
     "browsergym": ("uigym/bench/browsergym_worker.py",),
     "typer": ("uigym/cli",),
@@ -54,6 +57,7 @@ VERIFIERS_MAY = {
     "uigym.errors",
     "uigym.params",
     "uigym.compare",
+    "uigym.moments",
     "uigym.verifiers",
 }
 NETWORK = ("socket", "ssl", "http", "urllib.request", "asyncio", "subprocess", "requests", "httpx", "aiohttp")

@@ -19,7 +19,7 @@ from uigym.errors import ProductError
 from uigym.product import Sqlite
 
 
-@dataclass
+@dataclass(eq=False)
 class Shop:
     """As much of a running product as a probe needs."""
 

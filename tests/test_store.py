@@ -27,10 +27,14 @@ from uigym.types import (
     Drag,
     Episode,
     Event,
+    Exchange,
     Failure,
     Invalid,
     Key,
+    Node,
+    PageView,
     Part,
+    Refusal,
     State,
     StepRecord,
     Stop,
@@ -69,6 +73,12 @@ steps = st.builds(
 downloads = st.builds(Download.of, st.text(), st.binary(max_size=9)) | st.builds(
     Download, st.text(), st.integers(0, 9), st.just(""), st.sampled_from(["failed", "unfinished"])
 )
+exchanges = st.builds(Exchange, st.text(), st.text(), st.integers(0, 599), st.text(), st.integers(0, 9), st.text())
+refusals = st.builds(Refusal, st.text(), st.text(), st.text(), st.integers(0, 9))
+nodes = st.builds(
+    Node, st.text(), st.text(), st.text(), st.dictionaries(st.text(), values, max_size=2), st.integers(0, 9)
+)
+page_views = st.builds(PageView, st.text(), st.text(), st.text(), st.lists(nodes, max_size=3).map(tuple))
 parts = st.lists(st.builds(Part, st.text(), st.floats(0, 1), st.text(), st.floats(0, 9)), max_size=3).map(tuple)
 verdicts = st.builds(
     Verdict, st.floats(0, 1), st.just(False), parts, st.text(), st.lists(st.text(), max_size=2).map(tuple)
@@ -96,6 +106,10 @@ def episodes(draw: Any) -> Episode:
         before=draw(states),
         after=draw(states),
         downloads=draw(st.lists(downloads, max_size=2).map(tuple)),
+        network=draw(st.lists(exchanges, max_size=3).map(tuple)),
+        refusals=draw(st.lists(refusals, max_size=3).map(tuple)),
+        page=draw(st.none() | page_views),
+        watched=draw(st.sampled_from([(), ("network",), ("network", "page", "storage")])),
         appearance=draw(st.dictionaries(st.text(), st.text(), max_size=2)),
         final_image=draw(hashes),
         group=draw(st.text()),
@@ -129,6 +143,25 @@ def test_a_record_from_before_downloads_were_kept_can_be_read() -> None:
     record = json.loads(json.dumps(episode_to_json(episode)))
     del record["downloads"], record["steps"][0]["open"], record["steps"][0]["events"][0]["type"]
     assert episode_from_json(record) == episode
+
+
+def test_a_record_from_before_anything_was_watched_can_be_read(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    store.write(episode(), {})
+    for name, keys in (("episode.json", ("refusals", "watched")), ("states.json", ("network", "page"))):
+        path = tmp_path / "episodes" / "e1" / name
+        record = json.loads(path.read_text())
+        path.write_text(json.dumps({key: value for key, value in record.items() if key not in keys}))
+    assert store.episode("e1") == episode()
+
+
+def test_requests_and_the_page_are_no_part_of_the_manifest(tmp_path: Path) -> None:
+    seen = episode(network=(Exchange("GET", "http://a/"),), page=PageView("http://a/"), watched=("network", "page"))
+    store = RunStore(tmp_path)
+    store.write(seen, {})
+    (manifest,) = store.manifests()
+    assert not {"network", "page"} & manifest.keys() and manifest["refusals"] == []
+    assert store.episode("e1") == seen
 
 
 def test_a_download_is_stored_by_its_hash_and_a_damaged_one_is_told(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from uigym.errors import VerifierError
 from uigym.types import Episode, Part, Stop, Verdict
-from uigym.verify import Verifier, all_of, any_of, check, failed, judge, not_, ordered, passed, weighted
+from uigym.verify import Verifier, all_of, any_of, check, failed, judge, not_, ordered, passed, tried, weighted
 
 EPISODE = Episode("e", "shop", "buy", 0, {}, "Buy.", (), Stop.DONE)
 
@@ -177,3 +177,30 @@ def test_faults_are_the_verifiers_and_never_a_score(verifier: Any, message: str)
 def test_judge_gives_the_same_verdict_again() -> None:
     verifier = all_of(HALF, weighted((1, YES), (2, NO)))
     assert judge(verifier, EPISODE) == judge(verifier, EPISODE)
+
+
+# --- trying one out -----------------------------------------------------------------------------------------------
+
+
+def test_a_verifier_can_be_tried_on_data_that_are_made_up() -> None:
+    seen: list[Episode] = []
+
+    def look(episode: Episode) -> Verdict:
+        seen.append(episode)
+        return passed("look")
+
+    assert tried(look, before={"t": [{"a": 1}]}, keys={"t": ("a",)}, answer="12").success
+    assert seen[0].before == seen[0].after and seen[0].before.keys == {"t": ("a",)}
+    assert (seen[0].stop, seen[0].answer) == (Stop.ANSWERED, "12")
+    tried(look, before={}, after={"t": []}, url="http://x/")
+    assert (seen[1].stop, seen[1].url, dict(seen[1].after.tables)) == (Stop.DONE, "http://x/", {"t": ()})
+    with pytest.raises(VerifierError, match="KeyError"):
+        tried(raising, before={})
+
+
+def test_weights_may_be_left_out_and_order_may_have_weights() -> None:
+    assert run(weighted(YES, (3, NO))).score == 0.25
+    assert run(ordered((3, YES), NO)).score == 0.75
+    assert run(ordered((3, NO), YES)).score == 0.0
+    with pytest.raises(ValueError, match="ordered: weights must be positive"):
+        ordered((-1, YES))

@@ -90,6 +90,7 @@ class _Draft:
             before=self.before,
             appearance=self.appearance,
             final_image=self.last_image,
+            watched=tuple(self.task.harness.watch),
             scale=self.task.harness.surroundings.scale,
             group=self.group,
             policy=self.policy,
@@ -258,7 +259,7 @@ class Env:
         broken = await self._slot.broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
         if broken is not None:
             cause, message = cause_of(broken), f"{broken} (seen as: {message})"
-        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message))
+        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), refusals=self._slot.refusals)
         if cause is Cause.BROWSER:
             await self._slot.doubt_browser()
         self._slot.retire()
@@ -275,7 +276,8 @@ class Env:
     async def _begin(self, draft: _Draft) -> Observation:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
-        draft.before, frame = await self._slot.begin(draft.seed)
+        before, frame = await self._slot.begin(draft.seed)
+        draft.before = before.beside(await self._slot.read_storage())
         drawing = finished(draft.task.instance, draft.seed, draft.before)
         instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
         with attribute(BrowserError, "writing the episode's files"):
@@ -294,6 +296,7 @@ class Env:
             if isinstance(action, Invalid):
                 raise ActionRefused(action.reason)
             step_s = self.limits.step_s
+            self.session.guard.step = len(self._draft.steps)  # a refused action is a step of the episode, too
             acting = self.session.step(action, timeout_s=step_s)
             frame = await within(step_s + GRACE_S, BrowserError, f"performing {action}", acting)
         except ActionRefused as exc:
@@ -354,7 +357,10 @@ class Env:
             await self._slot.check()
             downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
-            unjudged = draft.episode(stop, answer=answer, url=url, after=after, downloads=downloads)
+            seen = await self._slot.read_watched()
+            after = after.beside(await self._slot.read_storage())
+            seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
+            unjudged = draft.episode(stop, answer=answer, after=after, **seen)
             judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
             verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
         except UIGymError as exc:

@@ -7,19 +7,23 @@ import random
 import re
 import string
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
 from uigym.offer import Offer, check_offer
+from uigym.origins import is_origin
 from uigym.params import Sampler
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
+from uigym.watched import WATCHABLE
 
 SPLIT_SIZE = 1_000_000
+_REDRAWS = 20
+"""How often another value of a parameter is drawn before it is said to have none."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -146,15 +150,17 @@ class Task:
         """
         rng = random.Random(f"{self.id}:{seed}")
         params: dict[str, Any] = {}
-        for name, sampler in self.samplers.items():
-            try:
-                params[name] = sampler.draw(rng, state, params)
-            except HarnessError as exc:
-                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
-            except (Exception, SystemExit) as exc:
-                raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {_described(exc)}") from exc
+        for name in self.samplers:
+            params[name] = self._drawn(name, rng, state, params, seed)
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
-        wording = rng.choice(spoken)
+        return self.given(params, seed, rng.choice(spoken))
+
+    def given(self, params: Mapping[str, Any], seed: int, wording: str) -> Instance:
+        """The task with these parameters, said in this way.
+
+        Raises:
+            HarnessError: The wording cannot be filled in, or the task function failed.
+        """
         try:
             instruction = wording.format(**params)
         except (LookupError, ValueError, TypeError, AttributeError) as exc:
@@ -167,6 +173,49 @@ class Task:
         if not callable(verifier):
             raise HarnessError(f"task {self.id}: its function must return a verifier, not {verifier!r}")
         return Instance(self, seed, params, instruction, verifier, self._offer(params, seed))
+
+    def otherwise(self, instance: Instance, state: State, name: str, number: int = 0) -> dict[str, Any] | None:
+        """The parameters of an instance with another value of one of them.
+
+        What was drawn with a look at a parameter that has changed is drawn again; all else stays.
+
+        Args:
+            instance: Whose parameters.
+            state: The product's state when its episode began.
+            name: The parameter that gets another value.
+            number: Which other value; each number gives its own draw, not always a different one.
+
+        Returns:
+            All parameters; None if no other value can be drawn.
+        """
+        rng = random.Random(f"{self.id}:{instance.seed}:{name}:{number}")
+        params: dict[str, Any] = {}
+        moved = {name}
+        try:
+            for each in self.samplers:
+                seen = _Seen(params)
+                drawn = self._drawn(each, rng, state, seen, instance.seed)
+                if each == name:
+                    again = (self._drawn(each, rng, state, seen, instance.seed) for _ in range(_REDRAWS))
+                    drawn = next((value for value in again if value != instance.params[each]), instance.params[each])
+                    if drawn == instance.params[each]:
+                        return None
+                elif not seen.read & moved:
+                    drawn = instance.params[each]
+                if drawn != instance.params[each]:
+                    moved.add(each)
+                params[each] = drawn
+        except HarnessError:
+            return None
+        return params
+
+    def _drawn(self, name: str, rng: random.Random, state: State, params: Mapping[str, Any], seed: int) -> Any:
+        try:
+            return self.samplers[name].draw(rng, state, params)
+        except HarnessError as exc:
+            raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {exc}") from exc
+        except (Exception, SystemExit) as exc:
+            raise HarnessError(f"task {self.id}, seed {seed}, parameter {name!r}: {_described(exc)}") from exc
 
     def _offer(self, params: Mapping[str, Any], seed: int) -> Offer:
         where = f"task {self.id}, seed {seed}"
@@ -210,6 +259,14 @@ class Harness:
     """Files that every episode can upload, by name: text, bytes, or the Path of a file to copy."""
     looks: Mapping[str, Looks] = field(default_factory=dict)
     """Parts of the appearance (theme, layout, density) and their values."""
+    logs: tuple[str, ...] = ()
+    """Tables, and columns as "table.column", that only tell what happened, such as an audit log: `uigym check` does not
+    count a difference there as other work. Resets put them back all the same."""
+    allow: tuple[str, ...] = ()
+    """Origins that the product's pages may reach beside its own, such as "https://cdn.example"; all else is refused."""
+    watch: tuple[str, ...] = ()
+    """What episodes keep for verifiers: "network" (`Episode.network`), "page" (`Episode.page`), "storage" (tables
+    `browser.cookies`, `browser.local_storage`, ... in the state before and after)."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -252,6 +309,22 @@ class Harness:
         for field_, value, expected, good in wrong:
             if not good:
                 raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
+        self._check_watched()
+
+    def _check_watched(self) -> None:
+        for field_, value in (("allow", self.allow), ("watch", self.watch)):
+            if not isinstance(value, tuple | list):
+                raise HarnessError(f"harness {self.name!r}: {field_} must be a tuple of texts, not {value!r:.200}")
+        for origin in self.allow:
+            if not is_origin(origin):
+                raise HarnessError(
+                    f'harness {self.name!r}: allow takes origins such as "https://cdn.example" or '
+                    f'"http://127.0.0.1:9000", without a path and without *, not {origin!r:.200}'
+                )
+        for what in self.watch:
+            if what not in WATCHABLE:
+                hint = did_you_mean(str(what), WATCHABLE)
+                raise HarnessError(f"harness {self.name!r}: {what!r:.200} cannot be watched. {hint}")
 
     def task(
         self,
@@ -323,6 +396,25 @@ class Harness:
             part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
             for part, looks in self.looks.items()
         }
+
+
+class _Seen(Mapping[str, Any]):
+    """Parameters that know which of them were looked at."""
+
+    def __init__(self, params: Mapping[str, Any]):
+        self._params = params
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return self._params[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.read |= self._params.keys()
+        return iter(self._params)
+
+    def __len__(self) -> int:
+        return len(self._params)
 
 
 def _is_path(value: object) -> bool:

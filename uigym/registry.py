@@ -159,4 +159,6 @@ def _place(path: Path, exc: BaseException) -> str:
 def _said(exc: BaseException) -> str:
     if isinstance(exc, SyntaxError):
         return f"{type(exc).__name__}: {exc.msg}"
+    if isinstance(exc, ModuleNotFoundError) and exc.name:
+        return f"{exc}. Install what provides it: {sys.executable} -m pip install {exc.name.partition('.')[0]}"
     return str(exc) if isinstance(exc, HarnessError) else f"{type(exc).__name__}: {exc}"

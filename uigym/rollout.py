@@ -14,8 +14,8 @@ import math
 import re
 import time
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
@@ -199,6 +199,17 @@ class Pool:
         finally:
             await _stop(workers)
             self._workers -= workers
+
+    @asynccontextmanager
+    async def borrow(self) -> AsyncIterator[Env]:
+        """A slot's environment, for what no request says; it must be given back as it was: usable."""
+        if not self._open:
+            raise RuntimeError("the pool is not open: use it as `async with Pool(...) as pool`")
+        env = await self._free.get()
+        try:
+            yield env
+        finally:
+            self._free.put_nowait(env)
 
     async def _serve(self, run: _Run) -> None:
         """One slot's work: an episode after another until the requests are used up."""

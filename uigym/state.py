@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -26,6 +27,12 @@ class State:
     """Primary key columns by table, () for a table without one; for a table not named here: `id`, else the first."""
     base: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """By large table: what the base holds under the keys in which the table now differs from it."""
+
+    def beside(self, other: State) -> State:
+        """This state and another one together; their tables have different names."""
+        if not other.tables:
+            return self
+        return State({**self.tables, **other.tables}, {**self.keys, **other.keys}, {**self.base, **other.base})
 
     def digest(self) -> str:
         """sha256 over all rows, hex: equal states have equal digests."""
@@ -99,7 +106,7 @@ def differences(before: State, after: State) -> Iterator[Changed]:
 
 def token(row: Row, key: Sequence[str]) -> str:
     """What names a row: its key as text, or all of it where there is no key."""
-    return json.dumps([row[column] for column in key] if key else row, sort_keys=True, default=str)
+    return json.dumps([row.get(column) for column in key] if key else row, sort_keys=True, default=str)
 
 
 def by_token(rows: Sequence[Row], key: Sequence[str]) -> dict[str, Row]:
@@ -138,8 +145,16 @@ def state_from_json(record: Mapping[str, Any]) -> State:
 def _filled(
     rows: tuple[Row, ...], own_base: tuple[Row, ...], other_base: tuple[Row, ...], key: Sequence[str]
 ) -> tuple[Row, ...]:
-    known = {token(row, key) for row in (*rows, *own_base)}
-    return rows + tuple(row for row in other_base if token(row, key) not in known)
+    """The rows, and those of the other's base that are there too, as this side's base does not say otherwise."""
+    known = Counter(token(row, key) for row in own_base)
+    more = []
+    for row in other_base:
+        name = token(row, key)
+        if known[name]:
+            known[name] -= 1
+        else:
+            more.append(row)
+    return (*rows, *more)
 
 
 def _columns(columns: Mapping[str, Any], most: int = 200) -> str:

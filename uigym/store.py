@@ -3,7 +3,7 @@
     RUN/
       run.json                        schema version
       episodes/ID/steps.jsonl         one line per step, flushed as it happens
-      episodes/ID/states.json         the product's data before and after
+      episodes/ID/states.json         the product's data before and after; requests and the last page, if watched
       episodes/ID/episode.json        the manifest: everything else; written last
       images/ab/abcd....png           by sha256 of the file
       files/ab/abcd...                what was downloaded, by sha256
@@ -45,10 +45,13 @@ from uigym.types import (
     state_from_json,
     state_to_json,
 )
+from uigym.watched import exchange_from_json, page_from_json, page_to_json, refusal_from_json
 
 _ELSEWHERE = "Choose a folder that can be written: --out DIR."
 SCHEMA = 1
 """Version of the layout and the records; a reader refuses a newer one."""
+_UNSAID: dict[str, Any] = {"scale": 1.0, "network": (), "refusals": (), "page": None, "watched": ()}
+"""What runs of earlier versions do not have."""
 
 
 class RunStore:
@@ -136,7 +139,7 @@ class RunStore:
         return sorted(path.parent.name for path in self.directory.glob("episodes/*/episode.json"))
 
     def manifests(self) -> Iterator[dict[str, Any]]:
-        """The manifest of every episode, by id: all but its steps and states, so it is quick to read."""
+        """The manifest of every episode, by id: all but its steps, states and requests, so it is quick to read."""
         for name in self.ids():
             yield self._manifest(name)
 
@@ -270,7 +273,7 @@ class EpisodeWriter:
             if download.sha256:
                 self._store.put_file(download.content)
         record["num_steps"] = len(record.pop("steps"))
-        states = {moment: record.pop(moment) for moment in ("before", "after")}
+        states = {long: record.pop(long) for long in ("before", "after", "network", "page")}
         _write(self._folder / "states.json", json.dumps(states).encode() + b"\n")
         _write(self._folder / "episode.json", json.dumps(record).encode() + b"\n")
 
@@ -295,6 +298,10 @@ def episode_to_json(episode: Episode) -> dict[str, Any]:
         "before": state_to_json(episode.before),
         "after": state_to_json(episode.after),
         "downloads": [{**dataclasses.asdict(one), "content": _text(one.content)} for one in episode.downloads],
+        "network": [dataclasses.asdict(exchange) for exchange in episode.network],
+        "refusals": [dataclasses.asdict(refusal) for refusal in episode.refusals],
+        "page": page_to_json(episode.page),
+        "watched": list(episode.watched),
     }
 
 
@@ -304,7 +311,7 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
     Raises:
         KeyError, TypeError, ValueError: The record is not one of an episode.
     """
-    record = {"scale": 1.0, **record}  # which runs of earlier versions do not have
+    record = {**_UNSAID, **record}
     values = {f.name: record[f.name] for f in dataclasses.fields(Episode) if f.name != "downloads"}
     values["steps"] = tuple(step_from_json(step) for step in record["steps"])
     values["stop"] = Stop(record["stop"])
@@ -315,6 +322,9 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
         values["verdict"] = Verdict(**{**verdict, "parts": parts, "side_effects": tuple(verdict["side_effects"])})
     for moment in ("before", "after"):
         values[moment] = state_from_json(record[moment])
+    values["network"] = tuple(exchange_from_json(exchange) for exchange in record["network"])
+    values["refusals"] = tuple(refusal_from_json(refusal) for refusal in record["refusals"])
+    values["page"], values["watched"] = page_from_json(record["page"]), tuple(record["watched"])
     values["downloads"] = tuple(  # records of 0.1.0 have none
         Download(**{**download, "content": base64.b64decode(download["content"])})
         for download in record.get("downloads", ())

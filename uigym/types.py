@@ -23,6 +23,10 @@ from uigym.state import Row as Row
 from uigym.state import State as State
 from uigym.state import state_from_json as state_from_json
 from uigym.state import state_to_json as state_to_json
+from uigym.watched import Exchange as Exchange
+from uigym.watched import Node as Node
+from uigym.watched import PageView as PageView
+from uigym.watched import Refusal as Refusal
 
 Button: TypeAlias = Literal["left", "middle", "right"]
 Modifier: TypeAlias = Literal["Alt", "Control", "Meta", "Shift"]
@@ -390,6 +394,14 @@ class Episode:
     """The product's state at the moment the episode ended."""
     downloads: tuple[Download, ...] = ()
     """The files that the product gave away, in the order of their beginnings; for verifiers, never for policies."""
+    network: tuple[Exchange, ...] = ()
+    """What its pages sent, in the order of sending, if the harness watches it; for verifiers, never for policies."""
+    refusals: tuple[Refusal, ...] = ()
+    """What its pages wanted to reach and were not let to, in that order."""
+    page: PageView | None = None
+    """The page that was shown at the end, if the harness watches it; for verifiers, never for policies."""
+    watched: tuple[str, ...] = ()
+    """What was watched of "network", "page" and "storage": an empty `network` says something only if it is named here."""
     appearance: Mapping[str, str] = field(default_factory=dict)
     final_image: str = ""
     """sha256 of the last PNG, hex."""

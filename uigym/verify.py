@@ -6,11 +6,19 @@ verdict. The library of ready ones is `uigym.verifiers`; what combines them is h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 from uigym.errors import VerifierError, attribute
-from uigym.types import Episode, Part, Verdict
+from uigym.types import Episode, Part, Row, State, Stop, Verdict
+
+JUDGE = "judge:"
+"""How the names of parts begin that a language model judges: no reward may rest on them alone."""
+JUDGE_ALONE = "judge alone:"
+"""The same, where the harness says that one may."""
+IDLE = ("unchanged", "no ", "not ", "nothing ")
+"""How the names of parts begin that hold where nothing was done: they do not speak for any work."""
 
 
 class Verifier(Protocol):
@@ -74,38 +82,38 @@ def not_(verifier: Verifier) -> Verifier:
     return verify
 
 
-def weighted(*parts: tuple[float, Verifier]) -> Verifier:
+def weighted(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
     """Success if every part succeeds; the score is the weighted mean of the parts' scores.
 
     Args:
-        parts: (weight, verifier); weights are positive and need not sum to 1.
+        parts: (weight, verifier), or a verifier, whose weight is 1; weights are positive and need not sum to 1.
     """
-    _need([v for _, v in parts], "weighted")
-    if any(weight <= 0 for weight, _ in parts):
-        raise ValueError(f"weighted: weights must be positive, not {[w for w, _ in parts]}")
-    total = sum(weight for weight, _ in parts)
+    verifiers, shares = _shares(parts, "weighted")
 
     def verify(episode: Episode) -> Verdict:
-        verdicts = [v(episode) for _, v in parts]
+        verdicts = [v(episode) for v in verifiers]
         success = all(v.success for v in verdicts)
-        score = sum(w * v.score for (w, _), v in zip(parts, verdicts, strict=True)) / total
-        shares = [weight / total for weight, _ in parts]
+        score = min(1.0, sum(share * v.score for share, v in zip(shares, verdicts, strict=True)))
         return _combine(1.0 if success else score, success, verdicts, shares)
 
     return verify
 
 
-def ordered(*verifiers: Verifier) -> Verifier:
+def ordered(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
     """Parts that must be done one after another: credit stops at the first part that does not succeed.
 
-    The score is the share of parts done without a gap, so later parts earn nothing before earlier ones.
+    The score is the share of the parts that are done without a gap, so later parts earn nothing before earlier ones.
+
+    Args:
+        parts: As those of `weighted`.
     """
-    _need(verifiers, "ordered")
+    verifiers, shares = _shares(parts, "ordered")
 
     def verify(episode: Episode) -> Verdict:
         verdicts = [v(episode) for v in verifiers]
         run = next((i for i, v in enumerate(verdicts) if not v.success), len(verdicts))
-        return _combine(run / len(verdicts), run == len(verdicts), verdicts, [1 / len(verdicts)] * len(verdicts))
+        success = run == len(verdicts)
+        return _combine(1.0 if success else min(1.0, sum(shares[:run])), success, verdicts, shares)
 
     return verify
 
@@ -113,8 +121,10 @@ def ordered(*verifiers: Verifier) -> Verifier:
 def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
     """Run a verifier on an episode, attributing whatever it raises to the verifier.
 
+    What a language model alone speaks for is worth nothing.
+
     Raises:
-        VerifierError: The verifier raised, or returned something that is no verdict.
+        VerifierError: The verifier raised, returned something that is no verdict, or has no part but a model's.
     """
     whose = f"the verifier of {episode.harness}/{episode.task}"
     seen = episode.before.digest(), episode.after.digest()
@@ -124,7 +134,47 @@ def judge(verifier: Callable[[Episode], Verdict], episode: Episode) -> Verdict:
             raise VerifierError(f"{whose} returned {verdict!r:.500}, expected a Verdict")
     if (episode.before.digest(), episode.after.digest()) != seen:
         raise VerifierError(f"{whose} changed the states that it was given; it must only read them")
-    return verdict
+    return _beyond_judges(verdict, whose)
+
+
+def tried(
+    verifier: Verifier,
+    *,
+    before: Mapping[str, Iterable[Row]],
+    after: Mapping[str, Iterable[Row]] | None = None,
+    keys: Mapping[str, tuple[str, ...]] | None = None,
+    **fields: Any,
+) -> Verdict:
+    """What a verifier says of an episode that is made up: for trying it out, and for tests of a harness.
+
+    Args:
+        verifier: What to try.
+        before: Rows by table when the episode began.
+        after: The same when it ended; None if nothing changed.
+        keys: Primary keys by table; `id`, else the first column, where they are not named.
+        fields: Others of the episode, such as answer="12", url="http://127.0.0.1/orders", page=PageView(...).
+
+    Raises:
+        VerifierError: As `judge` raises it.
+    """
+    states = [
+        State({table: tuple(rows) for table, rows in tables.items()}, keys or {})
+        for tables in (before, before if after is None else after)
+    ]
+    stop = Stop.DONE if fields.get("answer") is None else Stop.ANSWERED
+    episode = Episode("tried", "tried", "tried", 0, {}, "", (), stop, before=states[0], after=states[1], **fields)
+    return judge(verifier, episode)
+
+
+def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
+    """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
+    judged = any(part.name.removeprefix("not ").startswith(JUDGE) for part in verdict.parts)
+    others = [part for part in verdict.parts if not part.name.startswith((JUDGE, *IDLE))]
+    if judged and not others:
+        raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
+    if not judged or verdict.score == 0 or any(part.score > 0 for part in others):
+        return verdict
+    return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
 
 
 def _need(verifiers: Sequence[Verifier], name: str) -> None:
@@ -133,6 +183,16 @@ def _need(verifiers: Sequence[Verifier], name: str) -> None:
     for verifier in verifiers:
         if not callable(verifier):
             raise TypeError(f"{name}() expected verifiers, got {verifier!r}")
+
+
+def _shares(parts: Sequence[Verifier | tuple[float, Verifier]], name: str) -> tuple[list[Verifier], list[float]]:
+    """The verifiers, and their shares of the whole."""
+    given = [part if isinstance(part, tuple) else (1.0, part) for part in parts]
+    _need([verifier for _, verifier in given], name)
+    weights = [weight for weight, _ in given]
+    if not all(weight > 0 for weight in weights):
+        raise ValueError(f"{name}: weights must be positive, not {weights}")
+    return [verifier for _, verifier in given], [weight / sum(weights) for weight in weights]
 
 
 def _combine(

@@ -125,7 +125,7 @@ pad = Harness(
     name="pad",
     asgi=create_app,
     ready="/notes",
-    state=Sqlite("{workdir}/pad.db", tables=["notes", "settings"]),
+    state=Sqlite("{workdir}/pad.db"),
     reset=reset,
     viewport=(320, 240),
     looks={"colour": Looks(("white", "lightyellow"), ("lightblue",))},

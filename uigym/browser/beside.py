@@ -38,6 +38,7 @@ class Beside:
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done while the page stands still: it crashed, or a dialog is open."""
         self.crashed = False
+        self._guard = prepared.guard
         self.dialogs = Dialogs(Dialog in grants, self.add, self._stop)
         self.choosers = Choosers(Upload in grants, self.add)
         self.clipboard = Clipboard(prepared.pasting, "clipboard-read" in surroundings.permissions)
@@ -125,6 +126,9 @@ class Beside:
     def _listen(self, tab: Tab, channel: Channel) -> None:
         """To a page, or to a frame of another process in it."""
         self.choosers.watch(tab, channel)
+        channel.on("Log.entryAdded", self._guard.told)
+        channel.on("Page.frameNavigated", lambda event: self._expel(channel, event["frame"]))
+        channel.tell("Log.enable")
         channel.on("Runtime.bindingCalled", lambda event: self._on_word(channel, event))
         channel.tell("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
 
@@ -146,6 +150,12 @@ class Beside:
             may = self.clipboard.read(channel, event["executionContextId"], word)
             decided = "granted" if may else "denied"
             self.add(Event("permission", f"clipboard-read: {decided}", decided))
+
+    def _expel(self, channel: Channel, frame: dict[str, Any]) -> None:
+        """Show an empty page in place of a document that must not be shown."""
+        if self._guard.forbids(frame["url"], is_top="parentId" not in frame):
+            self._guard.refuse(frame["url"], "documents come from http and https addresses only", "scheme")
+            channel.tell("Page.navigate", {"url": "about:blank", "frameId": frame["id"]})
 
     def _on_crash(self) -> None:
         self.crashed = True

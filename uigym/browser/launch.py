@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, async_playwright
 
-from uigym.browser import frames, orphans
+from uigym.browser import frames, guard, orphans
 from uigym.browser.capture import Route, Screenshots
 from uigym.browser.determinism import RASTER_FLAGS, context_options, screen, script, stillness
 from uigym.browser.find import find_chromium
+from uigym.browser.guard import Guard
 from uigym.browser.session import Session
 from uigym.browser.settle import scripts
 from uigym.browser.tab import Tab
@@ -38,6 +39,7 @@ SPARE_AGE = 100
 """A spare context that so many sessions have passed by is dropped: what it was meant for is gone."""
 FLAGS = (
     *RASTER_FLAGS,
+    *guard.FLAGS,
     "--mute-audio",
     "--no-first-run",
     "--no-default-browser-check",
@@ -73,6 +75,7 @@ class Wanted:
     base_url: str
     viewport: tuple[int, int]
     surroundings: Surroundings
+    allow: tuple[str, ...] = ()
 
 
 _BLANK = Wanted("http://127.0.0.1", (64, 64), Surroundings())
@@ -107,6 +110,7 @@ class Browser:
         """Of Chromium's main process, which leads a process group of its own."""
         self._driver = orphans.parent(pid)
         self._pasting = asyncio.Lock()
+        self._guards: set[Guard] = set()
         self._spares: dict[Wanted, _Spare] = {}
         self._dropping: set[asyncio.Task[None]] = set()
         self._sessions = 0
@@ -165,6 +169,8 @@ class Browser:
         viewport: tuple[int, int] = (1280, 720),
         grants: tuple[type, ...] = (),
         surroundings: Surroundings | None = None,
+        allow: tuple[str, ...] = (),
+        watch: tuple[str, ...] = (),
     ) -> Session:
         """A session in a context that nobody has used: no cookies, no storage, no history.
 
@@ -175,13 +181,18 @@ class Browser:
             viewport: CSS px, equal to the pixels of the picture.
             grants: Actions beyond mouse and keyboard that may be used.
             surroundings: Locale, time zone, clock, density and the like; None takes their defaults.
+            allow: Origins that pages may reach beside the product's; all else is refused.
+            watch: What will be asked for: "network" must be followed from the beginning, the rest can be read at any time.
 
         Raises:
+            ValueError: An address that pages may reach is no http or https address.
             BrowserError: The browser is gone, or did not prepare a page in time.
         """
-        wanted = Wanted(base_url, viewport, surroundings or Surroundings())
+        wanted = Wanted(base_url, viewport, surroundings or Surroundings(), tuple(allow))
         prepared = await self._take(wanted)
         session = Session(prepared, base_url, viewport, grants, wanted.surroundings)
+        if "network" in watch:
+            session.follow_network()
         session.when_opened = lambda: self._prepare_next(wanted)
         session.sound = self.sound
         return session
@@ -211,6 +222,7 @@ class Browser:
         for task in unused:
             task.cancel()
         await asyncio.gather(*unused, return_exceptions=True)
+        await asyncio.gather(*(watchman.close() for watchman in self._guards))
         await self._wire.close()
         if not self._hung:
             await _patiently(self._chromium.close())
@@ -273,16 +285,22 @@ class Browser:
         options = {"base_url": wanted.base_url, "viewport": {"width": width, "height": height}}
         causes, settle = scripts()
         settling = stillness(wanted.surroundings) + settle
-        page = await self._route.open(
-            self._chromium, causes + script(wanted.surroundings), options | context_options(wanted.surroundings)
-        )
+        watchman = await Guard.start(wanted.base_url, wanted.allow)
+        self._guards = {watchman, *(other for other in self._guards if other.is_open)}
+        options |= context_options(wanted.surroundings) | watchman.options
+        try:
+            page = await self._route.open(self._chromium, causes + script(wanted.surroundings), options)
+        except BaseException:
+            await watchman.close()
+            raise
         try:
             size = screen(wanted.viewport, wanted.surroundings)
             tab = await Tab.attach(page, self._wire, self._route, settling, size)
             folder = orphans.room(self._folder)
             await self._wire.post("", "Browser.setDownloadBehavior", _downloads_to(folder, tab.context))
-            return Prepared(page.context, tab, self._wire, self._route, settling, size, folder, self._pasting)
+            return Prepared(page.context, tab, self._wire, self._route, settling, size, folder, self._pasting, watchman)
         except BaseException:
+            await watchman.close()
             if not self._closed:
                 self._drop(page.context.close)
             raise
@@ -380,6 +398,7 @@ async def _discard(spare: asyncio.Task[Prepared]) -> None:
 
 
 async def _undo(prepared: Prepared) -> None:
+    await prepared.guard.close()
     await prepared.context.close()
     await asyncio.to_thread(shutil.rmtree, prepared.folder, ignore_errors=True)
 

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from PIL import Image
 from playwright.async_api import Error, Page
 
 from uigym.browser.beside import Beside, is_escape, is_paste
 from uigym.browser.chrome import shortcut
+from uigym.browser.frame import Frame, Spent, Standing, blank
 from uigym.browser.input import Input, check
+from uigym.browser.network import Traffic
 from uigym.browser.settle import LIMIT_S
+from uigym.browser.storage import read_storage
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
+from uigym.browser.view import view
 from uigym.browser.wire import PageGone, WireError, WireGone
 from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
+from uigym.state import State
 from uigym.surroundings import Surroundings
 from uigym.types import (
-    NOTHING_OPEN,
     Action,
     Answer,
     Back,
@@ -39,11 +40,11 @@ from uigym.types import (
     Goto,
     Key,
     Move,
-    Open,
     Scroll,
     SwitchTab,
     Upload,
 )
+from uigym.watched import Exchange, PageView
 
 OPEN_TIMEOUT_S = 30.0
 GRACE_S = 10.0
@@ -51,62 +52,12 @@ GRACE_S = 10.0
 CLOSE_TIMEOUT_S = 5.0
 _RESTLESS = 3
 """Documents in one call: where no picture can be taken of so many, it is the page that does not hold still."""
+CATCH_UP_S = 1.0
+"""How long a page may take to say that all it has sent is known."""
+_DIALOGS = 20
+"""Dismissed in a row, before a page is read."""
 DOWNLOADS_S = 10.0
 """How long a download that is under way may go on when the episode ends."""
-
-
-class Spent(NamedTuple):
-    """Where a step's time went, ms of wall clock."""
-
-    input_ms: float = 0.0
-    """Until the page had handled the last event."""
-    settle_ms: float = 0.0
-    """Until what the events had caused was over."""
-    capture_ms: float = 0.0
-    """Until the picture was here."""
-
-
-UNTIMED = Spent()
-
-
-def blank(viewport: tuple[int, int], scale: float) -> bytes:
-    """A white picture: what is there before the first page is drawn."""
-    out = io.BytesIO()
-    Image.new("RGB", (round(viewport[0] * scale), round(viewport[1] * scale)), "white").save(out, "PNG")
-    return out.getvalue()
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What came of an action."""
-
-    png: bytes
-    """The viewport, lossless, at the surroundings' scale."""
-    settled: bool
-    """False if the page was still at work when the picture was taken."""
-    events: tuple[Event, ...] = ()
-    """What happened beside the page."""
-    spent: Spent = UNTIMED
-    open: Open = NOTHING_OPEN
-    """What is open beside the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a page stands."""
-
-    url: str
-    """Address of the document; chrome-error: where none has come."""
-    status: int
-    """HTTP status of the document's answer; 0 where it is not known."""
-    leaving: bool = False
-    """Whether the page has asked for another document that has not come yet."""
-    settled: bool = True
-    """Whether the page was at rest in its last picture."""
-    documents: int = 0
-    """How many it has shown so far."""
-    missing: str = ""
-    """Address of the document that was asked for and did not come, while none is shown."""
 
 
 class Session:
@@ -129,6 +80,9 @@ class Session:
         """Whether the browser can still make a page and draw it; asked when this one fails."""
         self.left_behind = False
         """True once it was closed and its context did not go."""
+        self.guard = prepared.guard
+        """What the pages may reach, and what they were refused."""
+        self._traffic: Traffic | None = None
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
@@ -221,6 +175,8 @@ class Session:
         """
         if isinstance(action, Answer | Done):
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
+        await self._catch_up()
+        self.guard.step += 1
         check(action, self.viewport, self._grants)
         self._check(action)
         limit_s = timeout_s + self._input.duration_s(action)
@@ -261,6 +217,40 @@ class Session:
         """What the product has given away so far, after waiting for what is under way."""
         return await self._beside.downloads.finished(patience_s)
 
+    def follow_network(self) -> None:
+        """Keep what the pages send, from now on."""
+        page = self._prepared.tab.page
+        self._traffic = Traffic(self._prepared.context, page, lambda: self.guard.step)
+
+    async def network(self, timeout_s: float = 10.0) -> tuple[Exchange, ...]:
+        """What the pages have sent since `follow_network`; nothing if that was not called.
+
+        Raises:
+            ProductError, BrowserError: As with `step`.
+        """
+        async with self._deadline(timeout_s, "asking the page what it has sent"):
+            return await self._traffic.exchanges(self._answering) if self._traffic else ()
+
+    async def view(self, timeout_s: float = 10.0) -> PageView:
+        """The page that is shown, as text and as an accessibility tree. Dialogs that hold it are dismissed.
+
+        Raises:
+            ProductError, BrowserError: As with `step`; a frame that hangs is the page's.
+        """
+        async with self._deadline(timeout_s, "reading the page"):
+            await self._dismiss()
+            return await view(self._shown.settler)
+
+    async def storage(self, timeout_s: float = 10.0) -> State:
+        """Cookies, localStorage, sessionStorage and IndexedDB as tables. Dialogs that hold the page are dismissed.
+
+        Raises:
+            ProductError, BrowserError: As with `step`; a frame that hangs is the page's.
+        """
+        async with self._deadline(timeout_s, "reading what the page keeps in the browser"):
+            await self._dismiss()
+            return await read_storage(self._prepared, self._tabs)
+
     async def close(self) -> None:
         """End the context with all its pages, storage and files. Harmless when called twice."""
         if self._work:
@@ -270,14 +260,17 @@ class Session:
         self.left_behind = not self._lost
         try:
             if not self._lost:  # else the browser will be ended, and would answer nothing
-                closing = asyncio.gather(self._pickers.close(), self._prepared.context.close())
-                await asyncio.wait_for(closing, CLOSE_TIMEOUT_S)
+                await asyncio.wait_for(self._end_context(), CLOSE_TIMEOUT_S)
                 self.left_behind = False
         except (Error, WireError, TimeoutError):
             return  # the browser is gone or will be ended with its process
         finally:
+            await self.guard.close()
             self.when_closed()
             await asyncio.to_thread(shutil.rmtree, self._prepared.folder, ignore_errors=True)
+
+    async def _end_context(self) -> None:
+        await asyncio.gather(self._pickers.close(), self._prepared.context.close())
 
     # --- one act -------------------------------------------------------------------------------------------
 
@@ -379,6 +372,25 @@ class Session:
         self._settled = settled
         return Frame(self._png, settled, self._beside.take(), spent, await self._beside.look())
 
+    @property
+    def _answering(self) -> Page | None:
+        """The page that is shown, unless a dialog holds it."""
+        return None if self._beside.dialogs.open else self.page
+
+    async def _catch_up(self) -> None:
+        """What was sent so far belongs to the steps so far. A page that hangs is told by the step itself."""
+        if self._traffic is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._traffic.catch_up(self._answering), CATCH_UP_S)
+
+    async def _dismiss(self) -> None:
+        for _ in range(_DIALOGS):
+            if self._beside.dialogs.open is None:
+                return
+            await self._beside.answer(Dialog(accept=False))
+            await asyncio.sleep(0)
+        raise BrowserError(f"the page opens one dialog after another: {_DIALOGS} were dismissed")
+
     async def _still(self) -> Frame:
         """While a dialog holds the page: the last picture, and what is open."""
         if self._beside.crashed:
@@ -453,7 +465,11 @@ class Session:
     def _allowed(self, url: str) -> str:
         address = urljoin(self.url if urlsplit(self.url).scheme.startswith("http") else self._base_url, str(url))
         if urlsplit(address).scheme not in ("http", "https"):
+            self.guard.refuse(address, "goto opens http and https addresses only", "scheme")
             raise ActionRefused(f"goto: only http and https addresses can be opened, not {url!r}")
+        if not self.guard.allows(address):
+            self.guard.refuse(address, "neither the product nor an origin that its harness allows", "origin")
+            raise ActionRefused(f"goto: this address cannot be reached from here: {url!r}")
         return address
 
     async def _back(self) -> None:

@@ -1,4 +1,4 @@
-"""Commands that play episodes: check, run, record, eval."""
+"""Commands that play episodes: run, record, report, eval."""
 
 from __future__ import annotations
 
@@ -21,44 +21,7 @@ from uigym.policy import policy_name
 from uigym.record import Recording, record, requests, solvable
 from uigym.rollout import Request
 from uigym.store import RunStore
-from uigym.testing import Finding, Report, check_harness
 from uigym.types import Episode
-
-
-def check(
-    harnesses: Annotated[list[str], typer.Argument(metavar="HARNESS[/TASK]...", help="Ids, files or single tasks.")],
-    seeds: Seeds = "0:2",
-    slots: Slots = 4,
-    as_json: AsJson = False,
-) -> None:
-    """Prove that harnesses are sound.
-
-    Run it before any training: resets are equal, doing nothing fails, random actions fail, the oracle passes, a verdict comes out the same when it
-    is run again. Ends with 1 if anything is wrong.
-
-    \b
-      uigym check kiosk desk
-      uigym check ./crm.py --seeds 0:5
-      uigym check kiosk/order
-    """
-    reports = []
-    for ref in harnesses:
-        harness, tasks = find_tasks(ref)
-        with progress(f"checking {ref}") as shown:
-            checking = check_harness(
-                harness,
-                [task.name for task in tasks],
-                seeds=parse_seeds(seeds, Split.TRAIN),
-                slots=slots,
-                progress=lambda done, total, last: shown(done, last, total),
-            )
-            reports.append(asyncio.run(checking))
-        if not as_json:
-            _print_report(reports[-1])
-    if as_json:
-        print_json([report.to_json() for report in reports])
-    if not all(report.ok for report in reports):
-        raise typer.Exit(FAILED)
 
 
 def run(
@@ -281,32 +244,6 @@ def _row(score: Score) -> list[str]:
     return [f"{score.success_rate:.0%}", interval, f"{score.mean_score:.2f}", f"{score.mean_steps:.1f}", seen]
 
 
-def _print_report(report: Report) -> None:
-    console = out()
-    names = dict.fromkeys(finding.check for finding in report.findings)
-    table = Table("check", "passed", "", box=None, header_style="dim", pad_edge=False)
-    for name in names:
-        found = [finding for finding in report.findings if finding.check == name]
-        good = sum(finding.ok for finding in found)
-        mark = "[green]ok[/]" if good == len(found) else "[bold red]wrong[/]"
-        table.add_row(name, f"{good} of {len(found)}", mark)
-    console.print(f"[bold]{report.harness}[/]")
-    console.print(table)
-    for finding in report.failed:
-        console.print(f"[red]{_place(report, finding)}[/]: {escape(finding.detail)}", soft_wrap=True)
-    verdict = "[green]sound[/]" if report.ok else f"[bold red]{_things(len(report.failed))} wrong[/]"
-    console.print(f"{report.harness}: {verdict}\n")
-
-
-def _things(count: int) -> str:
-    return "1 thing is" if count == 1 else f"{count} things are"
-
-
-def _place(report: Report, finding: Finding) -> str:
-    where = f"{report.harness}/{finding.task}" if finding.task else report.harness
-    return f"{finding.check}, {where}" + (f", seed {finding.seed}" if finding.seed is not None else "")
-
-
 def _print_recording(recording: Recording, folder: Path) -> None:
     console = out()
     console.print(f"{recording.kept} demonstrations with {recording.steps} actions in {folder}", soft_wrap=True)
@@ -318,7 +255,6 @@ def _print_recording(recording: Recording, folder: Path) -> None:
 
 def add_to(app: typer.Typer) -> None:
     """Make these commands known."""
-    app.command("check")(check)
     app.command("run")(run)
     app.command("record")(record_)
     app.command("report")(report_)

@@ -17,6 +17,7 @@ from uigym.types import Action, Answer, Done, History, Observation, Wait
 
 if TYPE_CHECKING:
     from uigym.env import Env
+    from uigym.harness import Instance
 
 _log = logging.getLogger(__name__)
 PATIENCE_S = 60.0
@@ -51,8 +52,17 @@ class Script:
 
     name = "oracle"
 
-    def __init__(self, env: Env):
-        task = env.instance.task
+    def __init__(self, env: Env, instance: Instance | None = None):
+        """
+        Args:
+            env: Just reset.
+            instance: What to solve in it; None is the task that the episode is about.
+
+        Raises:
+            HarnessError: The task has no oracle.
+        """
+        self._instance = instance or env.instance
+        task = self._instance.task
         if task.solve is None:
             raise HarnessError(
                 f"task {task.id} has no oracle. Write one: @{task.name}.oracle async def _(page, ...): ..."
@@ -134,9 +144,8 @@ class Script:
             task.exception()  # was told by act, or came after the episode's end
 
     async def _solve(self) -> str | None:
-        instance = self._env.instance
         wanted = inspect.signature(self._function).parameters
-        params = {name: value for name, value in instance.params.items() if name in wanted}
+        params = {name: value for name, value in self._instance.params.items() if name in wanted}
         result = self._function(by_hand(self._env.session.page, self), **params)
         if not inspect.iscoroutine(result):
             raise HarnessError("an oracle must be an async function: async def _(page, ...)")
@@ -153,7 +162,7 @@ class Script:
         if error is not None:
             said = f"{type(error).__name__}: {error}"
             if any(sign in said for sign in _GONE):
-                raise BrowserError(f"the browser went away under the oracle of {self._env.instance.id}: {error}")
+                raise BrowserError(f"the browser went away under the oracle of {self._instance.id}: {error}")
             message = str(error) if isinstance(error, HarnessError) else said
             raise HarnessError(f"{self._where(error.__traceback__)}: {message}") from error
         answer = task.result()
@@ -165,7 +174,7 @@ class Script:
 
     def _where(self, trace: TracebackType | None) -> str:
         """The oracle's own line in a traceback; without one, where it is waiting now."""
-        instance, code = self._env.instance, self._function.__code__
+        instance, code = self._instance, self._function.__code__
         lines = [f.lineno for f in traceback.extract_tb(trace) if f.filename == code.co_filename and f.lineno]
         frame = self._coroutine.cr_frame if self._coroutine else None
         line = lines[-1] if lines else frame.f_lineno if frame else code.co_firstlineno

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from uigym.product.directory import Directory
     from uigym.product.files import Files
     from uigym.product.http import Http
+    from uigym.product.mail import Mail
     from uigym.product.mysql import Mysql, MysqlCopy
+    from uigym.product.postgres import Postgres
+    from uigym.product.postgres_template import PostgresTemplate
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
@@ -22,8 +25,11 @@ _HOME = {
     "Http": "http",
     "HttpReset": "resets",
     "InOrder": "together",
+    "Mail": "mail",
     "Mysql": "mysql",
     "MysqlCopy": "mysql",
+    "Postgres": "postgres",
+    "PostgresTemplate": "postgres_template",
     "Product": "product",
     "Together": "together",
 }
@@ -35,8 +41,11 @@ __all__ = [
     "Http",
     "HttpReset",
     "InOrder",
+    "Mail",
     "Mysql",
     "MysqlCopy",
+    "Postgres",
+    "PostgresTemplate",
     "Product",
     "Snapshot",
     "Sqlite",

@@ -85,8 +85,13 @@ async def launch(harness: Harness, workdir: Path, values: Mapping[str, str]) -> 
         try:
             return await _once(harness, workdir, values)
         except ProductError as exc:
-            if attempt + 1 == TRIES or not _IN_USE.search(str(exc)):
+            if not _IN_USE.search(str(exc)):
                 raise
+            if attempt + 1 == TRIES:
+                why = (
+                    f"a port is taken, on {TRIES} tries; let the command listen on {{port}}, which is new for each slot"
+                )
+                raise ProductError(f"{harness.name}: {why}.\n{exc}") from exc
     raise AssertionError("unreachable")
 
 

@@ -87,7 +87,7 @@ class Product:
         """The harness's reset and probe, in this order, where they have something to do at this point of its life.
 
         `prepare(product)` before the start may return values for the harness's strings; `started(product)` comes
-        after it, and `ended(product)` when the product has been stopped.
+        after it, `cleared(product)` after each reset, and `ended(product)` when the product has been stopped.
         """
         parts = dict.fromkeys((*flat(self.harness.reset), *flat(self.harness.state)))
         return [part for part in parts if hasattr(part, hook)]
@@ -101,6 +101,8 @@ class Product:
         appearance = self.harness.appearance(seed)
         self._alive()
         await self._do(f"reset with seed {seed}", self.harness.reset, self, seed, appearance)
+        for part in self._parts("cleared"):
+            await self._do("clear what was kept since the last reset", part.cleared, self)
         self.appearance = appearance
         return await self.read_state()
 

@@ -44,6 +44,11 @@ class Snapshot:
         self.seed = seed
         self._copies: WeakKeyDictionary[Running, Path] = WeakKeyDictionary()
 
+    def control(self, product: Product) -> tuple[str, ...]:
+        """Places that must not be reachable from the page: the file, its logs and the copy of it."""
+        path = located(self.path, product)
+        return (*(f"{path}{suffix}" for suffix in ("", "-wal", "-journal")), str(product.scratch / "snapshot.db"))
+
     async def started(self, product: Product) -> None:
         """Keep a copy of the file, outside the product's work folder. A product calls it once it is ready.
 

@@ -8,6 +8,7 @@ from typing import Any
 from uigym.errors import HarnessError, ProductError
 from uigym.harness import Running
 from uigym.product.calls import finished
+from uigym.product.large import BASE
 from uigym.types import Row, State
 
 
@@ -53,9 +54,12 @@ class Together(_Several):
             state = await finished(part, product)
             if not isinstance(state, State) or not state.tables:
                 raise ProductError(f"{_named(part)} gave {state!r:.100}, expected a State of at least one table")
-            if both := sorted(tables.keys() & state.tables.keys()):
+            if both := sorted(tables.keys() & state.tables.keys() - {BASE}):
                 raise HarnessError(f"Together(...): {_named(part)} gives table {both[0]!r}, as a probe before it does")
+            marks = (*tables.get(BASE, ()), *state.tables.get(BASE, ()))
             tables |= state.tables
+            if marks:
+                tables[BASE] = marks
             keys |= state.keys
             base |= state.base
         return State(tables, keys, base)

@@ -1,0 +1,14 @@
+"""The first page sets a cookie with the prices."""
+
+from functools import partial
+
+from pantry_product import Rows, create_app
+from sound import add_price, pantry
+
+
+def foot(items: Rows) -> str:
+    prices = "+".join(f"{item['name']}:{item['price']}" for item in items)
+    return f"<script>document.cookie = 'prices={prices}'</script>"
+
+
+bad = add_price(pantry(asgi=partial(create_app, foot=foot)))

@@ -1,0 +1,203 @@
+"""Wrong ways to do a task, made from the right one.
+
+Some are played; others need no browser, since a verifier is a function of the stored episode alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from uigym.check.ends import apart, reverted
+from uigym.check.players import SUCCESS, Boast, InTurn, Player
+from uigym.compare import number
+from uigym.harness import Instance
+from uigym.policy.scripted import ReplayPolicy
+from uigym.state import State, differences
+from uigym.types import Action, Answer, Done, Episode, Type, Wait
+
+_DRAWS = 10
+"""How many other values of a parameter are drawn to find one that was not tried."""
+QUICK_OMITS = 6
+QUICK_VALUES = 3
+_PADDING = "I looked into this carefully, opened the pages that matter and compared what they say. The answer is: "
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One wrong way."""
+
+    kind: str
+    """The check that it belongs to."""
+    how: str
+    """What is wrong with it, to follow "paid "."""
+    player: Player
+    meant: Instance | None = None
+    """The instance that it is the right way for, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """A task's right way, as the oracle showed it."""
+
+    instance: Instance
+    episode: Episode
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the oracle did, `Done` or `Answer` at the end included."""
+        return [step.action for step in self.episode.steps]
+
+    def otherwise(self, name: str, tried: Sequence[Any] = ()) -> Instance | None:
+        """The same task with another value of one parameter, one that was not tried if there is such; else None."""
+        before, task = self.episode.before, self.instance.task
+        draws = (task.otherwise(self.instance, before, name, number) for number in range(_DRAWS))
+        found = [params for params in itertools.takewhile(bool, draws) if params is not None]
+        params = next((params for params in found if params[name] not in tried), found[0] if found else None)
+        return None if params is None else task.given(params, self.instance.seed, task.wordings[0])
+
+
+def played(right: Right, others: Sequence[Instance], known: Sequence[Right], full: bool) -> Iterator[Mutant]:
+    """The wrong ways that have to be played.
+
+    Args:
+        right: The right one.
+        others: Other tasks of the same seed whose oracles change the product's data.
+        known: The task's right ways with all seeds: other values are best such as the oracle has not shown.
+        full: All of them, instead of some of each kind.
+    """
+    yield from _omitting(right.actions, full)
+    yield from _mistyping(right.actions, full)
+    yield from _with_other_values(right, known, full)
+    yield Mutant("twice", "although it was done twice", _scripts(right.instance, right.instance))
+    for other in others[: 3 if full else 1]:
+        how = f"although {other.task.id} was done besides"
+        yield Mutant("extra", how, _scripts(other, right.instance))
+    for enter in (False, True):
+        how = f"for text in a field that says so{', and Enter' if enter else ''}"
+        yield Mutant("success text", how, partial(Boast, enter=enter))
+    yield Mutant("success text", f"for the answer {SUCCESS!r}", _replay([Answer(SUCCESS)]))
+
+
+def _omitting(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
+    acts = [i for i, action in enumerate(actions) if not isinstance(action, Wait | Done | Answer)]
+    if not full and len(acts) > QUICK_OMITS:  # the last ones, which finish the work, and some before
+        acts = acts[: QUICK_OMITS // 2] + acts[-(QUICK_OMITS - QUICK_OMITS // 2) :]
+    for i in acts:
+        rest = [*actions[:i], *actions[i + 1 :]]
+        yield Mutant("omitted", f"without act {i + 1} of {len(actions)}, {actions[i]}", _replay(rest))
+
+
+def _mistyping(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
+    typed = [(i, action) for i, action in enumerate(actions) if isinstance(action, Type) and action.text.strip()]
+    for i, action in typed if full else typed[-2:]:
+        for text, kind in ((near_miss(action.text), "wrong value"), (SUCCESS, "success text")):
+            wrong = [*actions[:i], dataclasses.replace(action, text=text), *actions[i + 1 :]]
+            yield Mutant(kind, f"with {text!r} typed instead of {action.text!r}", _replay(wrong))
+
+
+def _with_other_values(right: Right, known: Sequence[Right], full: bool) -> Iterator[Mutant]:
+    names = list(right.instance.params)
+    for name in names if full else names[:QUICK_VALUES]:
+        was = right.instance.params[name]
+        tried = [other.instance.params[name] for other in known]
+        for _ in range(2 if full else 1):
+            other = right.otherwise(name, tried)
+            if other is not None:
+                now = other.params[name]
+                tried.append(now)
+                how = f"for {name}={short(now, was)} instead of {short(was, now)}"
+                yield Mutant("wrong value", how, _scripts(other), other)
+
+
+def _scripts(*instances: Instance) -> Player:
+    return lambda env: InTurn(env, instances)
+
+
+def _replay(actions: Sequence[Action]) -> Player:
+    return lambda env: ReplayPolicy(actions)
+
+
+def unplayed(
+    right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str], logs: Collection[str] = ()
+) -> Iterator[tuple[str, str, Episode]]:
+    """The wrong ways that need no playing: (check, what is wrong, the episode).
+
+    Args:
+        right: The right one.
+        same_seed: The oracles' episodes of other tasks with the same seed, by task.
+        answers: What the oracle answers with other seeds.
+        logs: Tables, and columns as "table.column", that only tell what happened.
+    """
+    episode = dataclasses.replace(right.episode, verdict=None)
+    for how, state in undone(episode, logs):
+        yield "undone", how, dataclasses.replace(episode, after=state, downloads=())
+    if episode.answer is not None:
+        for kind, how, answer in wrong_answers(episode.answer, answers):
+            yield kind, how, dataclasses.replace(episode, answer=answer)
+    for name, other in same_seed.items():
+        if name != episode.task:
+            yield "other task", f"for what the oracle of {name} did", dataclasses.replace(other, verdict=None)
+
+
+def undone(episode: Episode, logs: Collection[str]) -> Iterator[tuple[str, State]]:
+    """(what is wrong, state) for the states in which the work, or its part in one table, has been taken back."""
+    if episode.after == episode.before:
+        return
+    yield "although nothing was left of the work at the end", episode.before
+    told = {change.table for change in differences(episode.before, episode.after)}
+    tables = sorted({change.table for change in apart(episode.before, episode.after, logs)})
+    if told - set(tables):
+        how = f"although nothing but {' and '.join(sorted(told - set(tables)))} told of the work at the end"
+        yield how, reverted(episode, tables)
+    for table in tables if len(tables) > 1 else ():
+        yield f"although nothing was left of the work in {table} at the end", reverted(episode, [table])
+
+
+def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """(check, what is wrong, answer) for answers that are not the right one.
+
+    Example:
+        >>> [answer for _, _, answer in wrong_answers("12", ["7"])][:2]
+        ['12 or 7', '7 or 12']
+    """
+    other = next((one for one in others if one.casefold() != right.casefold()), near_miss(right))
+    yield "guesses", "for two guesses", f"{right} or {other}"
+    yield "guesses", "for two guesses", f"{other} or {right}"
+    yield "guesses", "for a list of guesses", "\n".join([other, right, near_miss(right)])
+    yield "guesses", "for the right answer within an essay", f"{_PADDING}{right}. {_PADDING * 5}"
+    yield "wrong value", f"for another seed's answer, {other!r}", other
+    yield "wrong value", f"for the answer {near_miss(right)!r} instead of {right!r}", near_miss(right)
+    for part in {right[:1], right[-1:]} - {right}:
+        yield "wrong value", f"for a part of the answer, {part!r} of {right!r}", part
+    yield "wrong value", "for an empty answer", ""
+
+
+def near_miss(text: str) -> str:
+    """Another text that looks much like it: another last digit, or a word more.
+
+    Example:
+        >>> near_miss("12.50"), near_miss("Table 9"), near_miss("Green tea")
+        ('12.51', 'Table 0', 'Green tea x')
+    """
+    if re.search(r"[0-9][^0-9]*$", text) and (number(text) is not None or len(text) < 40):
+        place = max(i for i, letter in enumerate(text) if letter in "0123456789")
+        return f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}"
+    return f"{text} x"
+
+
+def short(value: Any, other: Any = None) -> str:
+    """A parameter's value as messages show it; of two rows, where they differ."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        value = {k: v for k, v in value.items() if other.get(k) != v or k in ("id", "name")}
+    shown = repr(value)
+    return shown if len(shown) <= 120 else shown[:117] + "..."
+
+
+Judged = Callable[[Episode], Episode]
+"""Gives an episode its verdict."""
