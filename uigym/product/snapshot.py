@@ -47,7 +47,8 @@ class Snapshot:
     def control(self, product: Product) -> tuple[str, ...]:
         """Places that must not be reachable from the page: the file, its logs and the copy of it."""
         path = located(self.path, product)
-        return (*(f"{path}{suffix}" for suffix in ("", "-wal", "-journal")), str(product.scratch / "snapshot.db"))
+        copy = self._copies.get(product)
+        return (*(f"{path}{suffix}" for suffix in ("", "-wal", "-journal")), *([str(copy)] if copy else []))
 
     async def started(self, product: Product) -> None:
         """Keep a copy of the file, outside the product's work folder. A product calls it once it is ready.
@@ -56,6 +57,8 @@ class Snapshot:
             ProductError: The file is missing, locked or no database.
         """
         source, copy = located(self.path, product), product.scratch / "snapshot.db"
+        while copy.exists():  # another file's
+            copy = copy.with_name(f"more-{copy.name}")
         if not source.is_file():
             raise ProductError(f"there is no database file {source}: does the product write it there?")
         copy.touch()
