@@ -14,7 +14,7 @@ from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
 from uigym.check.findings import Counts, Finding, Report, listed
 from uigym.check.leaks import Hidden, leaks, look
-from uigym.check.mutants import Mutant, Right, played, unplayed
+from uigym.check.mutants import Mutant, Right, boasts, full_plays, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
 from uigym.check.unseen import unseen
@@ -112,7 +112,9 @@ class _Check:
         self._note_rights(oracle)
         await self._tasks(noop, anything, {**looks, **oracle}, luck)
         await self._mutants()
-        self._unplayed()
+        await self._boasts()
+        self._unplayed(noop)
+        self._resets()
         await self._isolation()
         await self._leaks()
         if reach:
@@ -190,6 +192,22 @@ class _Check:
             else:
                 self._judged(mutant.kind, mutant.how, right, episode)
                 self.findings += rules.meant(mutant.meant, episode)
+
+    async def _boasts(self) -> None:
+        """What is the same for all tasks of a seed is played once, and judged by each."""
+        chosen = {seed: task for task, seed in reversed(self.rights) if self.full or seed == self.seeds[0]}
+        wanted = [
+            (Request(task, seed, member=7000 + number), way)
+            for seed, task in chosen.items()
+            for number, way in enumerate(boasts())
+        ]
+        for mutant, episode in await self.stage.mutants(wanted):
+            self.every.append(episode)
+            for right in self.rights.values():
+                if right.episode.seed == episode.seed and episode.verdict:
+                    self._judge(mutant.kind, mutant.how, right, episode)
+
+    def _resets(self) -> None:
         for seed in self.seeds:
             self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
 
@@ -204,7 +222,7 @@ class _Check:
         found = [self.rights.get((name, right.episode.seed)) for name in names[start:] + names[: start - 1]]
         return [other.instance for other in found if other and worked(other.episode, self.harness.logs)]
 
-    def _unplayed(self) -> None:
+    def _unplayed(self, noop: Played) -> None:
         for (name, seed), right in self.rights.items():
             same_seed = {task: other.episode for (task, own), other in self.rights.items() if own == seed}
             answers = [
@@ -212,13 +230,19 @@ class _Check:
                 for (task, own), other in self.rights.items()
                 if task == name and own != seed and other.episode.answer
             ]
-            for kind, how, episode in unplayed(right, same_seed, answers, self.harness.logs):
-                try:
-                    verdict = judge(right.instance.verifier, episode)
-                except UIGymError as exc:
-                    self.findings.append(Finding("verdict", name, seed, False, f"{how}, the verifier raised: {exc}"))
-                    continue
-                self._judged(kind, how, right, dataclasses.replace(episode, verdict=verdict))
+            for kind, how, episode in unplayed(right, noop[name, seed], same_seed, answers, self.harness.logs):
+                self._judge(kind, how, right, episode)
+
+    def _judge(self, kind: str, how: str, right: Right, episode: Episode) -> None:
+        """Judge an episode as a wrong way of another task than it was played for, or with another end."""
+        own = dataclasses.replace(episode, task=right.episode.task, verdict=None)
+        try:
+            verdict = judge(right.instance.verifier, own)
+        except UIGymError as exc:
+            place = (right.episode.task, right.episode.seed)
+            self.findings.append(Finding("verdict", *place, False, f"{how}, the verifier raised: {exc}"))
+            return
+        self._judged(kind, how, right, dataclasses.replace(own, verdict=verdict))
 
     def _judged(self, kind: str, how: str, right: Right, episode: Episode) -> None:
         """Count a wrong way, and say so if it was paid."""
@@ -297,7 +321,8 @@ class _Check:
 
     def _full_seconds(self, seconds: float) -> float:
         """How long the full check takes, if its episodes last as long as those that were played."""
-        ways = sum(len(self._ways(right, True)) + 1 for right in self.rights.values())
+        ways = sum(full_plays(right, self._others(right)) + 1 for right in self.rights.values())
+        ways += len(boasts()) * len(self.seeds)
         looks = len(covering(self.harness, self.tasks, self.seeds, True))
         plays = ways + looks + 3 * len(self.tasks) * len(self.seeds)
         return seconds * plays / max(1, self.stage.count.done)
