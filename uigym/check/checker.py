@@ -132,7 +132,7 @@ class _Check:
     async def _tasks(self, noop: Played, anything: Played, oracle: Played, luck: dict[tuple[str, int], int]) -> None:
         for task in self.tasks:
             if len(self.seeds) > 1:
-                self.findings.append(rules.seeds(task, [e for e in self.every if e.task == task.name]))
+                self.findings += rules.seeds(task, [e for e in self.every if e.task == task.name])
             for seed in self.seeds:
                 place = (task.name, seed)
                 self.findings.append(rules.must_fail("noop", noop[place]))
@@ -240,7 +240,9 @@ class _Check:
             verdict = judge(right.instance.verifier, own)
         except UIGymError as exc:
             place = (right.episode.task, right.episode.seed)
-            self.findings.append(Finding("verdict", *place, False, f"{how}, the verifier raised: {exc}"))
+            self.findings.append(
+                Finding("verdict", *place, False, f"{how}, the verifier raised, where it should fail: {exc}")
+            )
             return
         self._judged(kind, how, right, dataclasses.replace(own, verdict=verdict))
 
