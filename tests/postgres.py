@@ -22,6 +22,8 @@ from typing import Any
 
 import pytest
 
+from uigym.product.scratch import place
+
 ADDRESS = "UIGYM_TEST_POSTGRES"
 """The environment variable that names a running server: the dsn of its database `postgres`, for a superuser."""
 SETTINGS = {
@@ -29,6 +31,8 @@ SETTINGS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "listen_addresses": "127.0.0.1",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
     "max_connections": "60",
     "shared_buffers": "64MB",
     "autovacuum_naptime": "1min",
@@ -63,7 +67,7 @@ def _end_with_parent() -> None:
 @contextmanager
 def running(password: str = "", **settings: str) -> Iterator[str]:
     """A server with a superuser `gym`, who needs no password unless one is given; the dsn of its database `postgres`."""
-    folder, account, bin_ = Path(tempfile.mkdtemp(prefix="uigym-postgres-")), _account(), programs()
+    folder, account, bin_ = Path(tempfile.mkdtemp(prefix="uigym-postgres-", dir=place())), _account(), programs()
     assert bin_ is not None
     try:
         if account:

@@ -178,7 +178,7 @@ async def test_a_page_that_zooms_itself(opened: Opener, zoom: str) -> None:
 async def test_a_frame_of_another_origin(browser: Browser, pages: Any, host: str) -> None:
     """Another host is another site: where Chromium isolates sites, the frame has a process of its own."""
     other = pages.url.replace("127.0.0.1", host)
-    session = await browser.session(base_url=pages.url, viewport=(640, 480))
+    session = await browser.session(base_url=pages.url, viewport=(640, 480), allow=(other,))
     await session.open(f"/screen.html?frame={other}/place.html")
     frame = await session.step(Move(600, 400))
     await session.step(Click(*centre(frame.png, (250, 120, 0))))

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given, settings
@@ -56,6 +57,7 @@ class FakeSession:
 
     def __init__(self, script: Script):
         self.script, self.done = script, ""
+        self.guard = SimpleNamespace(step=0, refusals=())
 
     async def open(self, path: str, timeout_s: float) -> Frame:
         return await self.look()

@@ -165,7 +165,8 @@ def test_no_reply_breaks_the_reading(reply: str) -> None:
 
 def test_a_judge_that_would_decide_alone_is_a_mistake_of_the_harness(server: Any) -> None:
     part = endpoint(server).says(POLITE)
-    for verify in (part, all_of(part), not_(part), any_of(part, WORK), weighted(part, part)):
+    nothing = unchanged()
+    for verify in (part, not_(part), any_of(part, WORK), weighted(part, part), all_of(part, nothing), only(part)):
         with pytest.raises(
             VerifierError, match="lets a language model decide alone: add other parts, or say alone=True"
         ):
@@ -179,6 +180,8 @@ def test_what_only_a_judge_speaks_for_is_worth_nothing(server: Any) -> None:
     assert (verdict.score, verdict.success) == (0.0, False)
     assert verdict.reason.startswith("nothing but a judge speaks for it; expected a new row")
     assert judge(weighted(not_(part), WORK), answered("I am glad.", work=False)).score == 0.0
+    assert judge(only(part, WORK), answered("I am sorry.", work=False)).score == 0.0
+    assert judge(only(endpoint(server).says(POLITE, alone=True)), answered("I am sorry.", work=False)).success
     assert judge(weighted(part, WORK), answered("I am glad.")).score == 0.5
     assert judge(weighted(endpoint(server).says(POLITE, alone=True), WORK), answered("sorry", work=False)).score == 0.5
 
@@ -289,11 +292,15 @@ def test_one_that_was_busy_is_asked_again(server: Any, monkeypatch: pytest.Monke
 def test_a_verdict_is_the_same_when_it_is_run_again(server: Any, tmp_path: Path) -> None:
     for cache in (None, tmp_path / "kept"):
         server.asked.clear()
-        verify: Verifier = all_of(endpoint(server, "changing", cache=cache).says(POLITE), unchanged(except_=WORK))
+        verify: Verifier = all_of(
+            endpoint(server, "changing", cache=cache).says(POLITE, alone=True), unchanged(except_=WORK)
+        )
         first = judge(verify, answered("a"))
         assert first.success and judge(verify, answered("a")) == first and len(server.asked) == 1
         assert not judge(verify, answered("b")).success and len(server.asked) == 2
-    again = all_of(endpoint(server, "changing", cache=tmp_path / "kept").says(POLITE), unchanged(except_=WORK))
+    again = all_of(
+        endpoint(server, "changing", cache=tmp_path / "kept").says(POLITE, alone=True), unchanged(except_=WORK)
+    )
     assert judge(again, answered("a")) == first and len(server.asked) == 2
     assert [path.suffix for path in (tmp_path / "kept").rglob("*") if path.is_file()] == [".json", ".json"]
 

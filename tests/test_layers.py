@@ -16,6 +16,7 @@ LAYERS = (
     {"compare", "moments", "verify", "params"},
     {"harness", "judging", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
+    {"steady"},
     {"slot"},
     {"env"},
     {"policy"},

@@ -190,6 +190,22 @@ async def test_what_is_too_large_is_refused_and_the_connection_goes_on() -> None
         assert len(sink.mails) == 1
 
 
+async def test_no_flood_of_mails_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.smtp.MAX_HELD_BYTES", 1000)
+
+    def act(smtp: smtplib.SMTP) -> None:
+        smtp.sendmail("a@x", ["b@x"], b"x" * 900)
+        with pytest.raises(smtplib.SMTPDataError, match="too many mails"):
+            smtp.sendmail("a@x", ["b@x"], b"x" * 900)
+
+    async with server() as sink:
+        await using(sink, act)
+        assert len(sink.mails) == 1
+        sink.clear()
+        await using(sink, lambda smtp: smtp.sendmail("a@x", ["b@x"], b"x" * 900))
+        assert len(sink.mails) == 1
+
+
 async def test_a_mail_from_before_a_reset_is_not_one_of_after_it() -> None:
     async with server() as sink:
         reader, writer = await asyncio.open_connection("127.0.0.1", sink.port)

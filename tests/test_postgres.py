@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import Postgres
+from uigym.product.postgres_server import with_database
 from uigym.state import differences
 from uigym.types import State
 
@@ -297,6 +298,27 @@ def test_databases_that_cannot_be_reached(postgres: str, monkeypatch: pytest.Mon
         with pytest.raises((HarnessError, ProductError)) as wrong:
             Postgres().read(dsn)
         assert "secret" not in str(wrong.value) and isinstance(wrong.value, HarnessError)
+
+
+WORD = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x2FF, blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=8
+)
+
+
+@given(WORD, WORD, WORD, st.sampled_from(["127.0.0.1", "/var/run/pg sql", "db.example"]), st.booleans())
+def test_another_database_on_the_same_server(user: str, password: str, name: str, host: str, more: bool) -> None:
+    told = {
+        "user": user,
+        "password": password,
+        "host": host,
+        "port": "5433",
+        **({"application_name": "a b&c"} if more else {}),
+    }
+    dsn = psycopg.conninfo.make_conninfo(**told, dbname="x")
+    address = with_database(dsn, name)
+    assert address.startswith("postgresql://")
+    assert psycopg.conninfo.conninfo_to_dict(address) == {**told, "dbname": name}
+    assert with_database("postgresql:///x", "y") == "postgresql:///y"
 
 
 async def test_what_nothing_prepares_is_told(tmp_path: Path) -> None:

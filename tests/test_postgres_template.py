@@ -178,6 +178,17 @@ async def test_what_only_a_copy_can_restore(server: str, what: str) -> None:
         assert await pid(product) != before
 
 
+async def test_very_many_changes_are_not_put_back_one_by_one(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uigym.product.postgres_restore.MAX_LOG", 100)
+    async with Product(harness(PostgresTemplate(server, fill))) as product:
+        first = await product.reset(0)
+        for edit, kept in (("UPDATE items SET price = 1 WHERE id <= 50", True), ("UPDATE items SET price = 1", False)):
+            before = await pid(product)
+            await do(product, edit)
+            assert (await product.reset(0)).digest() == first.digest()
+            assert (await pid(product) == before) is kept
+
+
 async def test_products_that_make_their_tables_themselves(server: str) -> None:
     """What the first has made, all are put back to."""
     start = "CREATE TABLE born (at text); INSERT INTO born VALUES (clock_timestamp()::text)"
@@ -295,4 +306,12 @@ async def test_what_a_dead_owner_left_is_dropped(server: str) -> None:
         async with Product(harness(PostgresTemplate(server, fill))):
             assert set(mine) < set(made(server))
         assert made(server) == mine
+        with psycopg.connect(server, autocommit=True) as database:  # as a restart of the server would
+            database.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'uigym %'"
+            )
+        await do(one, "CREATE TABLE more (id int)")
+        await one.reset(0)  # by a copy, which is marked again
+        async with Product(harness(PostgresTemplate(server, fill))):
+            assert set(mine) < set(made(server))
         assert one.harness.reset.control(one)[0].startswith("tcp://127.0.0.1:")  # type: ignore[attr-defined]

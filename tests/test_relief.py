@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from uigym import slot
+from uigym import steady as steady_module
 from uigym.browser import Browser, Session, launch, orphans
 from uigym.browser.settle import Settler
 from uigym.browser.tab import Tab
@@ -24,7 +24,7 @@ from uigym.errors import BrowserError
 from uigym.policy.scripted import NoOpPolicy
 from uigym.registry import load
 from uigym.rollout import Pool, Request
-from uigym.slot import SteadyBrowser
+from uigym.steady import SteadyBrowser
 from uigym.types import Click, Goto, Key
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -56,8 +56,8 @@ async def opened(steady: SteadyBrowser | Browser, pages: Any) -> Session:
 async def test_a_browser_that_takes_too_much_memory_is_relieved_between_episodes(
     steady: SteadyBrowser, pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slot, "_YOUNG", 2)
-    monkeypatch.setattr(slot, "_WEIGH_S", 0.0)
+    monkeypatch.setattr(steady_module, "_YOUNG", 2)
+    monkeypatch.setattr(steady_module, "_WEIGH_S", 0.0)
     neighbour = await opened(steady, pages)
     heavy = on_duty(steady)
     weight = orphans.memory_bytes(heavy.pid) / (1 << 20)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from uigym.errors import ProductError
 from uigym.harness import Harness
-from uigym.product import Product, Snapshot, Sqlite
+from uigym.product import Product, Snapshot, Sqlite, Together
 from uigym.product.large import net
 from uigym.state import differences, state_from_json, state_to_json
 from uigym.types import State
@@ -161,6 +161,21 @@ async def test_unequal_bases_are_told(shop: Shop) -> None:
     shop.do("UPDATE numbered SET v = 'c' WHERE id = 2")
     await probe.started(shop)  # type: ignore[arg-type]
     assert seen(before, await probe(shop))[0].startswith('uigym.base table="numbered": sha256')
+
+
+async def test_two_files_with_large_tables(shop: Shop) -> None:
+    shop.do(
+        "ATTACH 'more.db' AS more".replace("more.db", str(shop.workdir / "more.db")),
+        "CREATE TABLE more.others AS SELECT * FROM bare",
+    )
+    both = Together(Sqlite("shop.db", large_rows=3), Sqlite("more.db", large_rows=3))
+    for probe in both.parts:
+        await probe.started(shop)  # type: ignore[attr-defined]
+    before = await both(shop)
+    assert [mark["table"] for mark in before.tables["uigym.base"]] == ["bare", "named", "numbered", "placed", "others"]
+    shop.do("DELETE FROM bare WHERE id = 1")
+    assert seen(before, await both(shop)) == ['bare v="a" id=1: removed']
+    assert "uigym.base" not in (await Together(Sqlite("shop.db"), Sqlite("more.db"))(shop)).tables
 
 
 async def test_an_unknown_whole_table(shop: Shop) -> None:

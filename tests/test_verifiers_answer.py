@@ -39,6 +39,8 @@ CASES: list[tuple[Verifier, list[str], list[str]]] = [
     (equals(similar("Meeting at noon", 0.9)), ["meeting at noon!"], ["Meeting at noon or at nine", "noon"]),
     (equals(regex("INV-[0-9]{4}")), ["INV-0012", "`INV-0012`", "INV-0012."], ["INV-0012 INV-0013", "the INV-0012"]),
     (equals(any_value("colour", "color")), ["Colour", "color.", '"color"'], ["colour color", "colours", "colour, color"]),
+    (equals("Ada Lovelace"), ["**Ada Lovelace**", "**Ada Lovelace.**", '*"Ada Lovelace"*', "Ada Lovelace."],
+     ["**Ada** Lovelace", "**Ada Lovelace** **Bob**", "*", "****", "**Bob**", "* Ada Lovelace\n* Bob"]),
     (equals(True), ["yes", "True.", "YES"], ["yes and no", "yes, no", "maybe", "1", ""]),
     (equals_list(NAMES), ["Ada Lovelace, Bob", "ada lovelace and bob.", "1. Ada Lovelace\n2. Bob", '["Ada Lovelace", "Bob"]',
       "- Ada Lovelace\n- Bob\n", "Ada Lovelace; Bob", "Ada Lovelace\nBob", "Ada Lovelace, and Bob"],

@@ -8,6 +8,7 @@ import pytest
 
 from uigym.types import Download, Episode, Stop
 from uigym.verifiers.download import downloaded
+from uigym.verifiers.match import close
 
 CSV = Download.of("report.csv", b'\xef\xbb\xbfid,total,note\r\n1,12.50,"a, b"\r\n2,7,\r\n')
 OTHER = Download.of("report.csv", b"id,total,note\n1,12.51,x\n")
@@ -33,7 +34,11 @@ def episode(*downloads: Download) -> Episode:
         ({"name": "report.csv", "rows": [{"id": 1}, {"id": 2}]}, (CSV,), ""),
         ({"name": "report.csv", "rows": ROWS}, (BROKEN, PARTIAL, CSV), ""),  # a second try that worked
         ({"name": "report.csv", "times": 2}, (CSV, CSV), ""),
+        ({"rows": [{"total": close(12.4, 0.1)}, {"note": lambda note: note == ""}]}, (CSV,), ""),
+        ({"rows": [{"id": 1, "total": 7}], "delimiter": ";"}, (Download.of("x.csv", b"id;total\n1;7\n"),), ""),
         # near misses
+        ({"rows": [{"total": close(12.4, 0.05)}, {}]}, (CSV,), "row 1: expected total = close(12.4, 0.05), found '12.50'"),
+        ({"rows": [{"id": 1}]}, (Download.of("x.csv", b"id;total\n1;7\n"),), "row 1: expected id = 1, found None"),
         ({"name": "report.csv"}, (), "found none"),
         ({"name": "report.csv"}, (PDF,), "'bill-7.pdf' (finished, 20 bytes)"),
         ({"name": "report.csv"}, (PARTIAL,), "'report.csv' (unfinished, 4 bytes)"),

@@ -19,6 +19,7 @@ from uigym.verifiers.match import (
     any_value,
     close,
     exact,
+    measure,
     mentions,
     money,
     other_than,
@@ -41,6 +42,12 @@ FITS: list[tuple[Matcher, list[Any], list[Any]]] = [
     (money("12.50", "CAD"), ["$12.50", "12.50 CAD"], ["12.50 USD", "£12.50", "$12.51"]),
     (money("1250", "EUR"), ["€1,250.00", "1250 EUR", 1250], ["1.250", "1,25", "€1,2500", "12,50 €"]),
     (money(12.5), ["$12.50", "€12.50", "12.5"], ["12.5 pieces", "about 12.50", "12.50 or 13", "", None, True]),
+    (money("1250", "EUR", comma=True), ["1.250,00 €", "1250 EUR", "1 250,00 €", 1250, "€1.250"], ["1,250", "1.25", "12.50", "1250,01"]),
+    (money("1.5", comma=True), ["1,50", "1,5 CHF"], ["1.5", "1.50", "15"]),
+    (measure(12, "%", "percent"), [12, "12", "12%", "12 %", "12 Percent"], ["12 km", "%", "112%", "12%%", "12 or 13%", 0.12]),
+    (measure(12.5, "km", "m", tolerance=0.1), ["12.4 km", "12.55KM", "12.5 m"], ["12.7 km", "12.5 kmh", "12.5 k m", "km 12.5"]),
+    (measure(12, "m²", "m2"), ["12 m²", "12 m2", "12m²"], ["12 m", "122 m", "12 m3"]),
+    (measure(1250.5, "kg", comma=True), ["1.250,5 kg", "1250,5"], ["1,250.5 kg", "1250.5"]),
     (money(0.1 + 0.2), ["$0.30", 0.3], ["0.31", 0.29]),
     (money("-3.20", "GBP"), ["-£3.20", "£-3.20", -3.2], ["£3.20", 3.2, "--3.20"]),
     (when("2026-03-05"), ["2026-03-05", "5 March 2026", "March 5th, 2026", "Thu, 5 Mar 2026", "05.03.2026"],
@@ -83,7 +90,7 @@ def test_what_fits(matcher: Matcher, fitting: list[Any], others: list[Any]) -> N
 def test_matchers_show_themselves_as_they_were_written() -> None:
     for written in (
         "exact('a')", "close(1.5, 0.1)", "money('12.50', 'USD')", "when('2026-03-05')", "similar('abc', 0.8)",
-        "when('14:30', 'Europe/Berlin', within=60)", "any_value('a', close(1, 0))", "unordered(1, 2)",
+        "when('14:30', 'Europe/Berlin', within=60)", "any_value('a', close(1, 0))", "measure(12, '%', tolerance=1)", "money('1', comma=True)", "unordered(1, 2)",
     ):  # fmt: skip
         assert repr(eval(written)) == written
 
@@ -97,6 +104,8 @@ def test_matchers_show_themselves_as_they_were_written() -> None:
         (lambda: money("12,50"), 'such as "12.50"'),
         (lambda: money("12.50", "USd"), 'no such currency. Did you mean "USD"'),
         (lambda: money(math.inf), "expected an amount"),
+        (lambda: measure(12, ""), "begins with no digit"),
+        (lambda: measure(12, "0 m"), "begins with no digit"),
         (lambda: when("5 March"), "expected a date or time such as"),
         (lambda: when("2026-03-05", "Europe/Berlyn"), "no time zone 'Europe/Berlyn'"),
         (lambda: when("2026-03-05", "../etc/passwd"), "no time zone"),

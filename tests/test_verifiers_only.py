@@ -160,6 +160,51 @@ def test_only_takes_what_is_wrong_from_the_start_to_be_no_work() -> None:
     assert verdict.score == 0.0 and "it was so from the start" in verdict.reason
 
 
+# --- columns that may change --------------------------------------------------------------------------------------
+
+PEOPLE = State({"people": ({"id": 1, "name": "Ada", "seen": 1}, {"id": 2, "name": "Ben", "seen": 1}), "a.b": ()})
+
+
+def people(*rows: Row, **tables: Any) -> Episode:
+    return episode(State({**PEOPLE.tables, "people": rows, **tables}), PEOPLE)
+
+
+ADA, BEN = {"id": 1, "name": "Ada", "seen": 2}, {"id": 2, "name": "Ben", "seen": 1}
+
+
+@pytest.mark.parametrize(
+    ("run", "effects"),
+    [
+        (people(ADA, BEN), ()),
+        (people(ADA, {**BEN, "seen": None}), ()),
+        (people({**ADA, "name": "Eve"}, BEN), ('people id=1: name "Ada" -> "Eve"',)),
+        (people(ADA), ('people id=2: removed with name="Ben" seen=1',)),
+        (people(ADA, BEN, {**BEN, "id": 3}), ('people id=3: added with name="Ben" seen=1',)),
+        (people(ADA, BEN, **{"a.b": ({"id": 1},)}), ("a.b id=1: added",)),
+    ],
+)
+def test_a_column_may_change_in_rows_that_stay(run: Episode, effects: tuple[str, ...]) -> None:
+    assert unchanged(except_="people.seen")(run).side_effects == effects
+    assert unchanged(except_=["people.seen"])(run).success is (not effects)
+
+
+def test_a_column_that_may_change_may_do_so_in_the_row_that_must() -> None:
+    rename = only(changed("people", key=2, name="Bob"), except_=["people.seen"])
+    assert rename(people(ADA, {**BEN, "name": "Bob", "seen": 7})).success
+    assert not rename(people({**ADA, "name": "Bob"}, BEN)).success
+    assert not only(changed("people", key=2, name="Bob"))(people(ADA, {**BEN, "name": "Bob"})).success
+
+
+def test_a_table_with_a_dot_in_its_name_is_a_table() -> None:
+    assert unchanged(except_=["a.b", "people"])(people(**{"a.b": ({"id": 1},)})).success
+    for wrong, message in [
+        ("people.sen", 'no column "sen". Did you mean "seen"'),
+        ("peple.seen", 'no table "peple.seen"'),
+    ]:
+        with pytest.raises(VerifierError, match=message):
+            unchanged(except_=wrong)(people(ADA, BEN))
+
+
 @pytest.mark.parametrize(
     ("build", "error"),
     [

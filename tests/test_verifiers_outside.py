@@ -114,6 +114,13 @@ def post(body: str = ORDER, url: str = f"{HOME}/api/orders", status: int = 201, 
     return Exchange(method, url, status, body, 2, "fetch")
 
 
+PARTS = (
+    '--x1\r\nContent-Disposition: form-data; name="table"\r\n\r\n3\r\n'
+    '--x1\r\nContent-Disposition: form-data; name="note"\r\n\r\na\r\nb\r\n'
+    '--x1\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\nid\r\n--x1--\r\n'
+)
+
+
 def network(*sent: Exchange) -> Episode:
     return episode(network=(Exchange("GET", f"{HOME}/", 200), *sent), watched=("network",))
 
@@ -157,6 +164,10 @@ SEND = requested("post", "/api/orders", body={"table": 3, "note": mentions("suga
         (requested("GET", "http://cdn.test/*.js"), [post("", "http://cdn.test/a.js", 200, "GET")], True),
         (requested("GET", "http://cdn.test/*.js"), [post("", "http://cdn.test:81/a.js", 200, "GET")], False),
         (requested("GET", "http://cdn.test"), [post("", "http://cdn.test/", 200, "GET")], True),
+        (requested("POST", "/api", body={"table": 3, "file": "a.csv"}), [post(PARTS, f"{HOME}/api")], True),
+        (requested("POST", "/api", body={"table": 4}), [post(PARTS, f"{HOME}/api")], False),
+        (requested("POST", "/api", body={"note": "a\r\nb"}), [post(PARTS, f"{HOME}/api")], True),
+        (requested("POST", "/api", body={"table": 3}), [post(PARTS[:-9], f"{HOME}/api")], False),
         (requested("POST", "/api", body={"tag": ["a", "b"]}), [post("tag=a&tag=b", f"{HOME}/api")], True),
         (requested("POST", "/api", body={"tag": "a"}), [post("tag=a&tag=b", f"{HOME}/api")], False),
         (never_requested("DELETE", "**"), [post()], True),

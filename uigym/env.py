@@ -90,6 +90,7 @@ class _Draft:
             before=self.before,
             appearance=self.appearance,
             final_image=self.last_image,
+            watched=tuple(self.task.harness.watch),
             scale=self.task.harness.surroundings.scale,
             group=self.group,
             policy=self.policy,
@@ -275,7 +276,8 @@ class Env:
     async def _begin(self, draft: _Draft) -> Observation:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
-        draft.before, frame = await self._slot.begin(draft.seed)
+        before, frame = await self._slot.begin(draft.seed)
+        draft.before = before.beside(await self._slot.read_storage())
         drawing = finished(draft.task.instance, draft.seed, draft.before)
         instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
         with attribute(BrowserError, "writing the episode's files"):
@@ -355,7 +357,9 @@ class Env:
             await self._slot.check()
             downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
-            seen = {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
+            seen = await self._slot.read_watched()
+            after = after.beside(await self._slot.read_storage())
+            seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
             unjudged = draft.episode(stop, answer=answer, after=after, **seen)
             judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
             verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)

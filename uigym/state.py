@@ -28,6 +28,12 @@ class State:
     base: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     """By large table: what the base holds under the keys in which the table now differs from it."""
 
+    def beside(self, other: State) -> State:
+        """This state and another one together; their tables have different names."""
+        if not other.tables:
+            return self
+        return State({**self.tables, **other.tables}, {**self.keys, **other.keys}, {**self.base, **other.base})
+
     def digest(self) -> str:
         """sha256 over all rows, hex: equal states have equal digests."""
         held = {"tables": self.tables, "base": self.base} if self.base else self.tables

@@ -17,6 +17,8 @@ JUDGE = "judge:"
 """How the names of parts begin that a language model judges: no reward may rest on them alone."""
 JUDGE_ALONE = "judge alone:"
 """The same, where the harness says that one may."""
+IDLE = ("unchanged", "no ", "not ", "nothing ")
+"""How the names of parts begin that hold where nothing was done: they do not speak for any work."""
 
 
 class Verifier(Protocol):
@@ -166,10 +168,11 @@ def tried(
 
 def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
     """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
-    parts = [part for part in verdict.parts if not part.name.removeprefix("not ").startswith(JUDGE)]
-    if verdict.parts and not parts:
+    judged = any(part.name.removeprefix("not ").startswith(JUDGE) for part in verdict.parts)
+    others = [part for part in verdict.parts if not part.name.startswith((JUDGE, *IDLE))]
+    if judged and not others:
         raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
-    if not verdict.parts or verdict.score == 0 or any(part.score > 0 for part in parts):
+    if not judged or verdict.score == 0 or any(part.score > 0 for part in others):
         return verdict
     return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
 

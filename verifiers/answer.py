@@ -152,8 +152,10 @@ def _says(value: Any, answer: str) -> bool:
 
 
 def _bare(answer: str) -> str:
-    """Without the quotes around it, the full stop after it and the # before a number."""
+    """Without the quotes or the stars around it, the full stop after it and the # before a number."""
     text = answer.strip().removesuffix(".").rstrip()
+    if bold := re.fullmatch(r"(\*{1,2})([^*]+)\1", text):
+        text = bold[2].strip().removesuffix(".")
     if len(text) > 1 and (text[0], text[-1]) in {('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("`", "`")}:
         text = text[1:-1].strip().removesuffix(".")
     return re.sub(r"^#(?=[0-9]+$)", "", text)

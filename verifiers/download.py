@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from uigym.compare import same
 from uigym.types import Download, Episode, Verdict
+from uigym.verifiers.rows import fits, value_shown
 from uigym.verify import Verifier, check, failed
 
 _MAX_SHOWN = 5
@@ -20,6 +20,7 @@ def downloaded(
     sha256: str | None = None,
     contains: str | bytes | Sequence[str | bytes] = (),
     rows: Sequence[Mapping[str, object]] | None = None,
+    delimiter: str = ",",
     times: int = 1,
 ) -> Verifier:
     """The episode downloaded a file with this name and content, whole, and as often as asked for.
@@ -41,6 +42,7 @@ def downloaded(
         raise ValueError("downloaded(): say at least one of name, sha256, contains and rows")
     if times < 1:
         raise ValueError(f"downloaded(): times is at least 1, not {times}")
+    read = None if rows is None else lambda content: _fault_of_rows(content, rows, delimiter)
     title = f"download {name or sha256 or 'of a file'}"
 
     def verify(episode: Episode) -> Verdict:
@@ -50,7 +52,7 @@ def downloaded(
             return failed(
                 title, f"expected the download of {name or 'a file'}, found {_listed(named or episode.downloads)}"
             )
-        faults = [fault for one in whole if (fault := _fault(one, sha256, wanted, rows))]
+        faults = [fault for one in whole if (fault := _fault(one, sha256, wanted, read))]
         found = len(whole) - len(faults)
         if faults and (name is not None or not found):
             return failed(title, faults[0])
@@ -64,7 +66,7 @@ def _fits(pattern: str, name: str) -> bool:
 
 
 def _fault(
-    one: Download, sha256: str | None, wanted: Sequence[str | bytes], rows: Sequence[Mapping[str, object]] | None
+    one: Download, sha256: str | None, wanted: Sequence[str | bytes], read: Callable[[bytes], str] | None
 ) -> str:
     """What is wrong with a file; empty if nothing."""
     if sha256 is not None and one.sha256 != sha256.lower():
@@ -72,21 +74,21 @@ def _fault(
     for part in wanted:
         if (part.encode() if isinstance(part, str) else part) not in one.content:
             return f"{one.name}: expected content with {part!r:.200}, found {one.content!r:.200}"
-    fault = "" if rows is None else _fault_of_rows(one.content, rows)
+    fault = "" if read is None else read(one.content)
     return fault and f"{one.name}: {fault}"
 
 
-def _fault_of_rows(content: bytes, rows: Sequence[Mapping[str, object]]) -> str:
+def _fault_of_rows(content: bytes, rows: Sequence[Mapping[str, object]], delimiter: str) -> str:
     try:
-        found = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig")), strict=True))
+        found = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig")), strict=True, delimiter=delimiter))
     except (UnicodeDecodeError, csv.Error) as exc:
         return f"expected CSV in UTF-8: {exc}"
     if len(found) != len(rows):
         return f"expected {len(rows)} rows, found {len(found)}"
     for number, (expected, row) in enumerate(zip(rows, found, strict=True), 1):
         for column, value in expected.items():
-            if not same(value, row.get(column)):
-                return f"row {number}: expected {column} = {value!r}, found {row.get(column)!r}"
+            if not fits(value, row.get(column)):
+                return f"row {number}: expected {column} = {value_shown(value)}, found {row.get(column)!r}"
     return ""
 
 

@@ -58,13 +58,46 @@ def close(value: float | Decimal, tolerance: float | Decimal) -> Matcher:
     return Matcher(f"close({value!r}, {tolerance!r})", fits)
 
 
-def money(value: str | float | Decimal, currency: str = "") -> Matcher:
+def measure(value: float | Decimal, *units: str, tolerance: float | Decimal = 0, comma: bool = False) -> Matcher:
+    """A number alone, or with one of these units after it: 12, "12", "12 km", "12%".
+
+    Args:
+        value: The number.
+        units: Ways to write the one unit, such as "%" and "percent"; case does not count.
+        tolerance: How far off the number may be.
+        comma: Texts are written with a comma before the fraction: "1.250,5 km".
+
+    Raises:
+        ValueError: As `close` raises it, or a unit is empty or begins with a digit.
+
+    Example:
+        >>> measure(12.5, "km")("12.5 km"), measure(12.5, "km")("12.5 m"), measure(12, "%", comma=True)("12,0 %")
+        (True, False, True)
+    """
+    near = close(value, tolerance)
+    plain = {words(unit, fold_case=True) for unit in units}
+    if not all(plain) or any(unit[0].isdigit() for unit in plain):
+        raise ValueError(f"measure({value!r}, {_listed(units)}): a unit is a text that begins with no digit")
+
+    def fits(found: Any) -> bool:
+        if not isinstance(found, str):
+            return near(found)
+        said = words(found, fold_case=True)
+        unit = next((one for one in sorted(plain, key=len, reverse=True) if said.endswith(one)), "")
+        return near(_dotted(said.removesuffix(unit), comma))
+
+    more = "".join([f", tolerance={tolerance!r}" if tolerance else "", ", comma=True" if comma else ""])
+    return Matcher(f"measure({_listed((value, *units))}{more})", fits)
+
+
+def money(value: str | float | Decimal, currency: str = "", *, comma: bool = False) -> Matcher:
     """An amount of money, to the last digit: as a number, or written as "$1,250.00", "1250.00 USD" or "1250".
 
     Args:
         value: The amount, as "12.50", 12.5 or Decimal.
         currency: ISO code; what is found must name this one, by code or by a sign that stands for it, or none.
             "" takes any.
+        comma: Texts are written with a comma before the fraction: "1.250,00 €".
 
     Raises:
         ValueError: The amount is no number, or the currency is unknown.
@@ -72,6 +105,8 @@ def money(value: str | float | Decimal, currency: str = "") -> Matcher:
     Example:
         >>> money("12.50", "USD")("$12.50"), money("12.50", "USD")("12.50 EUR"), money("12.50")(12.05)
         (True, False, False)
+        >>> money("1250", "EUR", comma=True)("1.250,00 €"), money("1.25", "EUR", comma=True)("1.250 €")
+        (True, False)
     """
     try:
         wanted = decimal(Decimal(value) if isinstance(value, str) else value)
@@ -85,12 +120,21 @@ def money(value: str | float | Decimal, currency: str = "") -> Matcher:
     def fits(found: Any) -> bool:
         if not isinstance(found, str):
             return _number(found) is not None and equal(found, wanted)
-        said = amount(found)
+        said = amount(_dotted(found, comma))
         if said is None or not equal(value if isinstance(value, float) else wanted, said[0]):
             return False
         return not currency or said[1] == "" or currency in SIGNS.get(said[1], (said[1],))
 
-    return Matcher(f"money({value!r}, {currency!r})" if currency else f"money({value!r})", fits)
+    shown = [repr(value), *([repr(currency)] if currency else []), *(["comma=True"] if comma else [])]
+    return Matcher(f"money({', '.join(shown)})", fits)
+
+
+def _dotted(text: str, comma: bool) -> str:
+    """A number written with a comma before its fraction, with a dot there."""
+    if not comma:
+        return text
+    spaces = re.sub(r"(?<=[0-9])[\s\N{NARROW NO-BREAK SPACE}'](?=[0-9]{3}(?![0-9]))", ".", text)
+    return spaces.translate(str.maketrans(",.", ".,"))
 
 
 def when(value: date | time | str, zone: str = "UTC", *, within: float = 0, order: Order = "") -> Matcher:

@@ -7,6 +7,7 @@ that it lasted: what must be so in the end, the state says.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -135,7 +136,7 @@ def _fields(body: str) -> dict[str, Any] | None:
     for read in _READERS:
         try:
             found = read(body)
-        except (ValueError, RecursionError):
+        except (ValueError, KeyError, RecursionError):
             continue
         if isinstance(found, dict):
             return found
@@ -145,12 +146,33 @@ def _fields(body: str) -> dict[str, Any] | None:
 def _form(body: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in parse_qsl(body, keep_blank_values=True, strict_parsing=True):
-        before = fields.get(name)
-        fields[name] = value if name not in fields else [*(before if isinstance(before, list) else [before]), value]
+        _put(fields, name, value)
     return fields
 
 
-_READERS: tuple[Callable[[str], Any], ...] = (json.loads, _form)
+def _multipart(body: str) -> dict[str, Any]:
+    """A form that was sent in parts, as one with files is: a file's value is its name.
+
+    Raises:
+        ValueError: It is none.
+    """
+    boundary, _, rest = body.partition("\r\n")
+    if not boundary.startswith("--") or not rest.endswith(f"{boundary}--\r\n"):
+        raise ValueError("no form in parts")
+    fields: dict[str, Any] = {}
+    for part in rest.removesuffix(f"{boundary}--\r\n").split(f"{boundary}\r\n"):
+        head, _, value = part.partition("\r\n\r\n")
+        named = dict(re.findall(r'\b(name|filename)="([^"]*)"', head))
+        _put(fields, named["name"], named.get("filename", value.removesuffix("\r\n")))
+    return fields
+
+
+def _put(fields: dict[str, Any], name: str, value: str) -> None:
+    before = fields.get(name)
+    fields[name] = value if name not in fields else [*(before if isinstance(before, list) else [before]), value]
+
+
+_READERS: tuple[Callable[[str], Any], ...] = (json.loads, _multipart, _form)
 
 
 def _network(episode: Episode, name: str) -> tuple[Exchange, ...]:

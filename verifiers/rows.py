@@ -98,9 +98,17 @@ class Diff:
         named = {column: row[column] for column in self.key} if self.key else row
         return f"{self.table} {columns_shown(named)}"
 
-    def effect(self, token: str) -> str:
-        """What happened to a row, as side effects are listed: table, key, columns."""
-        return str(Changed(self.table, self.key, self.before.get(token), self.after.get(token)))
+    def moved_only(self, token: str, columns: Sequence[str]) -> bool:
+        """Whether a row is still there and differs in nothing but these columns."""
+        before, after = self.before.get(token), self.after.get(token)
+        return before is not None and after is not None and {*differing(before, after)} <= {*columns}
+
+    def effect(self, token: str, without: Sequence[str] = ()) -> str:
+        """What happened to a row, as side effects are listed: table, key, columns; some columns may be left out."""
+        before, after = self.before.get(token), self.after.get(token)
+        if without and before is not None and after is not None:
+            after = {**after, **{column: before[column] for column in without if column in before}}
+        return str(Changed(self.table, self.key, before, after))
 
 
 def known_table(episode: Episode, table: str) -> None:

@@ -95,25 +95,26 @@ def only(
     """
     given = [part if isinstance(part, tuple) else (1.0, part) for part in parts]
     changes = [part for _, part in given if isinstance(part, Change)]
-    settled = [(weight, _among(part, changes) if isinstance(part, Change) else part) for weight, part in given]
     more = [except_] if isinstance(except_, str | Change) else list(except_)
+    settled = [(weight, _among(part, changes, more) if isinstance(part, Change) else part) for weight, part in given]
     score = ordered(*settled) if in_order else weighted(*settled)
     exceptions = [part for _, part in settled if isinstance(part, Change)]
     return all_of(score, unchanged(except_=[*exceptions, *more]))
 
 
-def _among(change: Change, others: Sequence[Change]) -> Change:
-    """The change where the columns that others expect of the same row may change too: they judge them."""
+def _among(change: Change, others: Sequence[Change], free: Sequence[Exception_]) -> Change:
+    """The change where the columns that others expect of the same row may change too, since they judge them.
+
+    So may those that are excepted by name.
+    """
     if change.allowing is None:
         return change
-    beside = [
-        column
-        for other in others
-        if other is not change and other.table == change.table and other.allowing and same(change.key, other.key)
-        for column in other.columns
-        if column not in change.columns
-    ]
-    return change.allowing(beside) if beside else change
+    rivals = [other for other in others if other.allowing and other.table == change.table]
+    beside = [column for other in rivals if same(change.key, other.key) for column in other.columns]
+    mine = f"{change.table}."
+    beside += [entry.removeprefix(mine) for entry in free if isinstance(entry, str) and entry.startswith(mine)]
+    more = [column for column in dict.fromkeys(beside) if column not in change.columns]
+    return change.allowing(more) if more else change
 
 
 def added(table: str, /, *rows: Mapping[str, Any], count: int = 1, **columns: Any) -> Change:
@@ -209,7 +210,8 @@ def unchanged(*, except_: str | Change | Iterable[Exception_] = ()) -> Verifier:
 
     Args:
         except_: Any of: an expected change (`added(...)`), which excepts just its own rows and is the strictest; a row
-            as (table, key); the name of a table, whose rows may then change at will.
+            as (table, key); the name of a table, whose rows may then change at will; "table.column", which may then change
+            in rows that stay.
 
     Raises:
         ValueError: An exception is none of these.
@@ -217,16 +219,19 @@ def unchanged(*, except_: str | Change | Iterable[Exception_] = ()) -> Verifier:
     exceptions = [except_] if isinstance(except_, str | Change) else list(except_)
     for entry in exceptions:
         if not (isinstance(entry, str | Change) or (isinstance(entry, tuple) and len(entry) == 2)):
-            raise ValueError(f"unchanged: {entry!r} is no exception; expected a table, (table, key) or added(...)")
+            raise ValueError(
+                f"unchanged: {entry!r} is no exception; expected a table, table.column, (table, key) or added(...)"
+            )
 
     def verify(episode: Episode) -> Verdict:
-        free = {entry for entry in exceptions if isinstance(entry, str)}
-        for name in free | {entry[0] for entry in exceptions if isinstance(entry, tuple)}:
+        known = {*episode.before.tables, *episode.after.tables}
+        free, columns = _free(episode, [entry for entry in exceptions if isinstance(entry, str)])
+        for name in (entry[0] for entry in exceptions if isinstance(entry, tuple)):
             known_table(episode, name)
         effects = [
             effect
-            for table in sorted({*episode.before.tables, *episode.after.tables} - free)
-            for effect in _effects(episode, table, exceptions)
+            for table in sorted(known - free)
+            for effect in _effects(episode, table, exceptions, columns.get(table, []))
         ]
         if not effects:
             return passed("unchanged")
@@ -315,12 +320,26 @@ def _stray(diff: Diff, token: str, columns: Iterable[str]) -> str:
     return f"expected the rest of {diff.label(before)} to stay, found {found}"
 
 
-def _effects(episode: Episode, table: str, exceptions: Sequence[Exception_]) -> list[str]:
-    diff = Diff.of(episode, table)
+def _free(episode: Episode, names: Sequence[str]) -> tuple[set[str], dict[str, list[str]]]:
+    """Which tables may change at will, and of others which columns; a name with a dot may be a table's own."""
+    known = {*episode.before.tables, *episode.after.tables}
+    columns: dict[str, list[str]] = {}
+    for name in names:
+        table, _, column = name.rpartition(".")
+        if name not in known and table in known:
+            columns.setdefault(table, []).append(column)
+        else:
+            known_table(episode, name)
+    return known & {*names}, columns
+
+
+def _effects(episode: Episode, table: str, exceptions: Sequence[Exception_], free: Sequence[str]) -> list[str]:
+    diff = Diff.of(episode, table, free)
     excepted: set[str | None] = set()
     for entry in exceptions:
         if isinstance(entry, tuple) and entry[0] == table and (diff.before or diff.after or diff.rest):
             excepted.add(diff.token(entry[1]))
         elif isinstance(entry, Change) and entry.table == table:
             excepted |= entry.look(episode).rows
-    return [diff.effect(token) for token in diff.moved if token not in excepted]
+    moved = [token for token in diff.moved if token not in excepted]
+    return [diff.effect(token, free) for token in moved if not diff.moved_only(token, free)]

@@ -67,6 +67,11 @@ class Guard:
         return guard
 
     @property
+    def is_open(self) -> bool:
+        """Whether it has not been closed."""
+        return self._proxy is not None
+
+    @property
     def options(self) -> dict[str, Any]:
         """Of Playwright's context."""
         assert self._proxy is not None
@@ -108,8 +113,9 @@ class Guard:
 
     async def close(self) -> None:
         """End the proxy; what is open through it breaks off."""
-        if self._proxy is not None:
-            await self._proxy.close()
+        proxy, self._proxy = self._proxy, None
+        if proxy is not None:
+            await proxy.close()
 
     def _refuse_origin(self, url: str) -> None:
         self.refuse(url, "neither the product nor an origin that its harness allows", "origin")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, async_playwright
@@ -111,7 +110,7 @@ class Browser:
         """Of Chromium's main process, which leads a process group of its own."""
         self._driver = orphans.parent(pid)
         self._pasting = asyncio.Lock()
-        self._guards: WeakSet[Guard] = WeakSet()
+        self._guards: set[Guard] = set()
         self._spares: dict[Wanted, _Spare] = {}
         self._dropping: set[asyncio.Task[None]] = set()
         self._sessions = 0
@@ -183,7 +182,7 @@ class Browser:
             grants: Actions beyond mouse and keyboard that may be used.
             surroundings: Locale, time zone, clock, density and the like; None takes their defaults.
             allow: Origins that pages may reach beside the product's; all else is refused.
-            watch: What to keep for verifiers: "network", "page", "storage".
+            watch: What will be asked for: "network" must be followed from the beginning, the rest can be read at any time.
 
         Raises:
             ValueError: An address that pages may reach is no http or https address.
@@ -192,6 +191,8 @@ class Browser:
         wanted = Wanted(base_url, viewport, surroundings or Surroundings(), tuple(allow))
         prepared = await self._take(wanted)
         session = Session(prepared, base_url, viewport, grants, wanted.surroundings)
+        if "network" in watch:
+            session.follow_network()
         session.when_opened = lambda: self._prepare_next(wanted)
         session.sound = self.sound
         return session
@@ -285,7 +286,7 @@ class Browser:
         causes, settle = scripts()
         settling = stillness(wanted.surroundings) + settle
         watchman = await Guard.start(wanted.base_url, wanted.allow)
-        self._guards.add(watchman)
+        self._guards = {watchman, *(other for other in self._guards if other.is_open)}
         options |= context_options(wanted.surroundings) | watchman.options
         try:
             page = await self._route.open(self._chromium, causes + script(wanted.surroundings), options)

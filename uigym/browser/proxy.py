@@ -21,6 +21,10 @@ _CHUNK_BYTES = 1 << 16
 _HOP = (b"connection", b"proxy-connection", b"keep-alive", b"proxy-authorization", b"upgrade", b"te", b"trailer")
 """Headers between two neighbours, which go no further."""
 
+_TLS = b"\x16"
+"""First byte of a TLS connection."""
+
+_Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Allows = Callable[[Origin], bool]
 Refuse = Callable[[str], None]
 """Told the address of what was refused."""
@@ -52,7 +56,7 @@ class Proxy:
 
         Args:
             allows: Whether an origin may be reached.
-            refuse: Called with the address of what may not be; of a tunnel only host and port are known.
+            refuse: Called with the address of what may not be; of an encrypted one only host and port are known.
         """
         proxy = cls(allows, refuse)
         proxy._server = await asyncio.start_server(proxy._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
@@ -86,34 +90,51 @@ class Proxy:
             return
         method, target = (word.decode("latin-1") for word in head.first[:2])
         if method == "CONNECT":
-            origin = self._tunnelled(target)
-            address = f"https://{target}"
+            await self._tunnel(target, (reader, writer))
+        elif origin := self._allowed(target, "http"):
+            there = await _connect(origin)
+            try:
+                await _forward(head, target, (reader, writer), there)
+            finally:
+                there[1].close()
         else:
-            origin = origin_of(target)
-            origin = origin if origin and origin.scheme == "http" and self._allows(origin) else None
-            address = target
+            self._refuse(target)
+
+    async def _tunnel(self, target: str, near: _Ends) -> None:
+        """For TLS, or for a WebSocket without: which of them shows only once the client has begun to speak."""
+        reader, writer = near
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        first = await reader.read(_CHUNK_BYTES)
+        address = _address(target, first)
+        origin = self._allowed(address, "https" if first[:1] == _TLS else "http") if first else None
         if origin is None:
-            self._refuse(address)
+            if first:  # else it was opened ahead of need
+                self._refuse(address)
             return
-        async with asyncio.timeout(CONNECT_S):
-            there, onward = await asyncio.open_connection(origin.host, origin.port, limit=MAX_HEAD_BYTES)
+        there, onward = await _connect(origin)
         try:
-            if method == "CONNECT":
-                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                await _both(_pump(reader, onward), _pump(there, writer))
-            else:
-                await _forward(head, target, (reader, writer), (there, onward))
+            onward.write(first)
+            await _both(_pump(reader, onward), _pump(there, writer))
         finally:
             onward.close()
 
-    def _tunnelled(self, target: str) -> Origin | None:
-        """The allowed origin that a tunnel would lead to: https, or http for a WebSocket."""
-        origins = (origin_of(f"{scheme}://{target}") for scheme in ("https", "http"))
-        named = (origin for origin in origins if origin and target.endswith(f":{origin.port}"))
-        return next((origin for origin in named if self._allows(origin)), None)
+    def _allowed(self, url: str, scheme: str) -> Origin | None:
+        origin = origin_of(url)
+        return origin if origin and origin.scheme == scheme and self._allows(origin) else None
 
 
-_Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+def _address(target: str, first: bytes) -> str:
+    """Of what a tunnel is for; of a WebSocket's the path is known, too."""
+    if first[:1] == _TLS:
+        return f"https://{target}"
+    line = first.split(b"\r\n", 1)[0].split(b" ")
+    path = line[1].decode("latin-1") if len(line) == 3 and line[1].startswith(b"/") else "/"
+    return f"ws://{target}{path}"
+
+
+async def _connect(origin: Origin) -> _Ends:
+    async with asyncio.timeout(CONNECT_S):
+        return await asyncio.open_connection(origin.host, origin.port, limit=MAX_HEAD_BYTES)
 
 
 async def _forward(head: _Head, target: str, near: _Ends, far: _Ends) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,16 @@ from uigym.browser.beside import Beside, is_escape, is_paste
 from uigym.browser.chrome import shortcut
 from uigym.browser.frame import Frame, Spent, Standing, blank
 from uigym.browser.input import Input, check
+from uigym.browser.network import Traffic
 from uigym.browser.settle import LIMIT_S
+from uigym.browser.storage import read_storage
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
+from uigym.browser.view import view
 from uigym.browser.wire import PageGone, WireError, WireGone
 from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
+from uigym.state import State
 from uigym.surroundings import Surroundings
 from uigym.types import (
     Action,
@@ -40,6 +44,7 @@ from uigym.types import (
     SwitchTab,
     Upload,
 )
+from uigym.watched import Exchange, PageView
 
 OPEN_TIMEOUT_S = 30.0
 GRACE_S = 10.0
@@ -47,6 +52,10 @@ GRACE_S = 10.0
 CLOSE_TIMEOUT_S = 5.0
 _RESTLESS = 3
 """Documents in one call: where no picture can be taken of so many, it is the page that does not hold still."""
+CATCH_UP_S = 1.0
+"""How long a page may take to say that all it has sent is known."""
+_DIALOGS = 20
+"""Dismissed in a row, before a page is read."""
 DOWNLOADS_S = 10.0
 """How long a download that is under way may go on when the episode ends."""
 
@@ -73,6 +82,7 @@ class Session:
         """True once it was closed and its context did not go."""
         self.guard = prepared.guard
         """What the pages may reach, and what they were refused."""
+        self._traffic: Traffic | None = None
         self._prepared = prepared
         self._base_url = base_url
         self._grants = grants
@@ -165,6 +175,7 @@ class Session:
         """
         if isinstance(action, Answer | Done):
             raise TypeError(f"{type(action).__name__} ends an episode; it is nothing that a browser can do")
+        await self._catch_up()
         self.guard.step += 1
         check(action, self.viewport, self._grants)
         self._check(action)
@@ -205,6 +216,40 @@ class Session:
     async def downloads(self, patience_s: float = DOWNLOADS_S) -> tuple[Download, ...]:
         """What the product has given away so far, after waiting for what is under way."""
         return await self._beside.downloads.finished(patience_s)
+
+    def follow_network(self) -> None:
+        """Keep what the pages send, from now on."""
+        page = self._prepared.tab.page
+        self._traffic = Traffic(self._prepared.context, page, lambda: self.guard.step)
+
+    async def network(self, timeout_s: float = 10.0) -> tuple[Exchange, ...]:
+        """What the pages have sent since `follow_network`; nothing if that was not called.
+
+        Raises:
+            ProductError, BrowserError: As with `step`.
+        """
+        async with self._deadline(timeout_s, "asking the page what it has sent"):
+            return await self._traffic.exchanges(self._answering) if self._traffic else ()
+
+    async def view(self, timeout_s: float = 10.0) -> PageView:
+        """The page that is shown, as text and as an accessibility tree. Dialogs that hold it are dismissed.
+
+        Raises:
+            ProductError, BrowserError: As with `step`; a frame that hangs is the page's.
+        """
+        async with self._deadline(timeout_s, "reading the page"):
+            await self._dismiss()
+            return await view(self._shown.settler)
+
+    async def storage(self, timeout_s: float = 10.0) -> State:
+        """Cookies, localStorage, sessionStorage and IndexedDB as tables. Dialogs that hold the page are dismissed.
+
+        Raises:
+            ProductError, BrowserError: As with `step`; a frame that hangs is the page's.
+        """
+        async with self._deadline(timeout_s, "reading what the page keeps in the browser"):
+            await self._dismiss()
+            return await read_storage(self._prepared, self._tabs)
 
     async def close(self) -> None:
         """End the context with all its pages, storage and files. Harmless when called twice."""
@@ -326,6 +371,25 @@ class Session:
         spent = Spent(*(round((late - early) * 1000, 3) for early, late in pairwise(marks)))
         self._settled = settled
         return Frame(self._png, settled, self._beside.take(), spent, await self._beside.look())
+
+    @property
+    def _answering(self) -> Page | None:
+        """The page that is shown, unless a dialog holds it."""
+        return None if self._beside.dialogs.open else self.page
+
+    async def _catch_up(self) -> None:
+        """What was sent so far belongs to the steps so far. A page that hangs is told by the step itself."""
+        if self._traffic is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._traffic.catch_up(self._answering), CATCH_UP_S)
+
+    async def _dismiss(self) -> None:
+        for _ in range(_DIALOGS):
+            if self._beside.dialogs.open is None:
+                return
+            await self._beside.answer(Dialog(accept=False))
+            await asyncio.sleep(0)
+        raise BrowserError(f"the page opens one dialog after another: {_DIALOGS} were dismissed")
 
     async def _still(self) -> Frame:
         """While a dialog holds the page: the last picture, and what is open."""

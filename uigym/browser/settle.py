@@ -196,6 +196,16 @@ class Settler:
         """Whether a frame is in the page."""
         return any(frame in target.worlds for target in self._targets())
 
+    @property
+    def main(self) -> str:
+        """Id of the main frame."""
+        return self._main
+
+    def parts(self) -> list[tuple[Target, str]]:
+        """Every frame with whom to ask about it, the main one first."""
+        every = [(target, frame) for target in self._targets() for frame in target.worlds]
+        return sorted(every, key=lambda part: part[1] != self._main)
+
     def world(self, frame: str) -> int | None:
         """JavaScript context of our world in a frame; None while a document is on its way."""
         return next((target.worlds[frame] for target in self._targets() if frame in target.worlds), None)

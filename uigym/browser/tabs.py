@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ class Tabs:
         self._gone: set[str] = set()
         self._adopting: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
+        self._aside = False  # a page of ours is being opened
         self._behind = False  # Chromium has not been told yet which one is shown
         listen = prepared.wire.listen
         self._deaf = [
@@ -124,6 +126,15 @@ class Tabs:
         await self._wait(lambda: tab not in self.open)
         return tab not in self.open and bool(self.open)
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While a page is opened that is ours, and no window of the session."""
+        self._aside = True
+        try:
+            yield
+        finally:
+            self._aside = False
+
     async def title(self, tab: Tab) -> str:
         """What its handle reads, as Chromium knows it; empty if it is gone."""
         try:
@@ -150,6 +161,8 @@ class Tabs:
 
     def _created(self, info: dict[str, Any]) -> None:
         target = info["targetId"]
+        if self._aside and not info.get("openerId"):
+            return
         if info.get("browserContextId") != self._prepared.tab.context or info["type"] != "page" or target in self._seen:
             return
         self._seen[target] = info["url"], info["title"]
@@ -187,6 +200,8 @@ class Tabs:
         self._new = [other for other in self._new if other is not tab]
 
     def _on_page(self, page: Page) -> None:
+        if self._aside:
+            return
         task = asyncio.get_running_loop().create_task(self._adopt(page))
         self._adopting.add(task)
         task.add_done_callback(self._adopting.discard)

@@ -1,6 +1,8 @@
 // Tries every channel that a page has, all at once, and says what it saw of each. What got through is judged elsewhere.
 async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, post, patience }) => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  const blocked = []; // by a policy of the product's own
+  addEventListener("securitypolicyviolation", (event) => blocked.push(event.blockedURI));
   const sandbox = document.createElement("div");
   sandbox.style = "position: fixed; left: 0; top: 0; width: 1px; height: 1px; overflow: hidden; opacity: 0";
   document.documentElement.append(sandbox);
@@ -16,7 +18,7 @@ async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, post, 
   const element = (tag, attributes, children = "") => {
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.innerHTML = children;
+    if (children) made.innerHTML = children;
     sandbox.append(made);
     return made;
   };
@@ -195,5 +197,5 @@ async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, post, 
     }),
   );
   sandbox.remove();
-  return seen;
+  return { seen, blocked };
 };

@@ -17,11 +17,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from uigym.check.canary import Canary
 from uigym.env import Env
-from uigym.errors import BrowserError
+from uigym.errors import BrowserError, attribute
 from uigym.origins import Origin, origin_of
 from uigym.product import Product
 
-PATIENCE_S = 2.0
+PATIENCE_S = 1.5
 """How long a channel may take to get through."""
 LIMIT_S = 20.0
 MAX_FILES = 20
@@ -114,7 +114,7 @@ async def attack(env: Env, targets: tuple[Target, ...]) -> list[Attempt]:
         targets: As `targets` gives them; the second port, the disk and the browser's own pages are always tried.
 
     Raises:
-        BrowserError: The page did not end its attacks in time.
+        BrowserError: The page went away, or did not end its attacks in time.
     """
     page, own = env.session.page, str(origin_of(env.product.base_url))
     await page.context.route("**/uigym-attack/**", _serve)
@@ -127,15 +127,14 @@ async def attack(env: Env, targets: tuple[Target, ...]) -> list[Attempt]:
             "ports": canary.ports,
             "patience": PATIENCE_S * 1000,
         }
-        try:
-            tried = await asyncio.wait_for(page.evaluate(_script(), given), LIMIT_S)
-        except TimeoutError as exc:
-            raise BrowserError(f"a page of {env.harness.name} did not end its attacks within {LIMIT_S:g} s") from exc
+        doing = f"attacking from the first page of {env.harness.name}, for at most {LIMIT_S:g} s"
+        with attribute(BrowserError, doing):
+            said = await asyncio.wait_for(page.evaluate(_script(), given), LIMIT_S)
         await asyncio.sleep(_AFTER_S)
         heard = canary.heard
     shown = [(frame.url, frame.parent_frame is None) for tab in page.context.pages for frame in tab.frames]
-    refused = {origin_of(refusal.url) for refusal in env.session.guard.refusals}
-    return plan.judge([_Tried(**one) for one in tried], heard, shown, refused)
+    stopped = {origin_of(url) for url in (*said["blocked"], *(refusal.url for refusal in env.session.guard.refusals))}
+    return plan.judge([_Tried(**one) for one in said["seen"]], heard, shown, stopped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,22 +166,18 @@ class _Plan:
     def __init__(self, own: str, targets: tuple[Target, ...]):
         self._files = {t.place: Path(t.place).as_uri() for t in targets if t.kind in ("file", "database")}
         urls = {t.place: t.place.replace("tcp://", "http://") for t in targets if t.kind in ("url", "port")}
-        self._own = {place: url for place, url in urls.items() if str(origin_of(url)) == own}
+        self._own = {place: own + _path(url) for place, url in urls.items() if _is_same_server(own, url)}
         self._urls = {place: url for place, url in urls.items() if place not in self._own}
-        self._databases = {
-            route: _head(Path(t.place))
-            for t in targets
-            if t.kind == "database"
-            for route in _routes(own, Path(t.place))
-        }
+        databases = [Path(target.place) for target in targets if target.kind == "database"]
+        self._routes = {route: route for path in databases for route in _routes(own, path)}
         nobody = {_NOBODY: f"{own}/uigym-nobody-has-this"}
         self.given = {
             "own": own, "spellings": _SPELLINGS, "schemes": _SCHEMES, "files": self._files, "urls": self._urls,
-            "paths": {**nobody, **self._own, **dict(zip(self._databases, self._databases, strict=True))}, "post": bool(self._own),
+            "paths": {**nobody, **self._own, **self._routes}, "post": bool(self._own),
         }  # fmt: skip
 
     def judge(
-        self, tried: list[_Tried], heard: Mapping[str, str], shown: list[tuple[str, bool]], refused: set[Origin | None]
+        self, tried: list[_Tried], heard: Mapping[str, str], shown: list[tuple[str, bool]], stopped: set[Origin | None]
     ) -> list[Attempt]:
         """Whether each try got through.
 
@@ -190,13 +185,13 @@ class _Plan:
             tried: What the page says.
             heard: What came to the second port, by channel.
             shown: The address of every document in the session, and whether it is that of a window.
-            refused: Origins that the guard says it has refused.
+            stopped: Origins that the guard or a policy of the product's own has refused.
         """
         nobody = {one.channel: (one.status, one.head) for one in tried if one.target == _NOBODY}
         return [
-            self._judge(one, heard.get(one.channel, ""), shown, refused, nobody)
+            self._judge(one, heard.get(one.channel, ""), shown, stopped, nobody)
             for one in tried
-            if one.target != _NOBODY and not (one.target in self._databases and one.channel == "POST")
+            if one.target != _NOBODY and not (one.target in self._routes and one.channel == "POST")
         ]
 
     def _judge(
@@ -204,7 +199,7 @@ class _Plan:
         one: _Tried,
         heard: str,
         shown: list[tuple[str, bool]],
-        refused: set[Origin | None],
+        stopped: set[Origin | None],
         nobody: Mapping[str, Any],
     ) -> Attempt:
         if one.target == SECOND:
@@ -217,14 +212,13 @@ class _Plan:
             top, uri = one.channel in ("popup", "view-source"), self._files[one.target]
             return one.attempt(one.has_read or any(is_top == top and url.endswith(uri) for url, is_top in shown))
         if one.target in self._urls:
-            if origin_of(self._urls[one.target]) not in refused:
-                return one.attempt(True, f"{one.word}; the guard has noted no refusal")
+            if origin_of(self._urls[one.target]) not in stopped:  # what came of it is not known, but it went out
+                return one.attempt(True, f"{one.word}; nobody says that it was stopped")
             return one.attempt(not one.failed and one.word != "no answer")
         if one.target in self._own:
             same = (one.status, one.head) == nobody[one.channel]
-            return one.attempt(not one.failed and one.status not in _REFUSES and not same)
-        read = base64.b64decode(one.head)
-        return one.attempt(bool(read) and read == self._databases[one.target])
+            return one.attempt(one.status > 0 and one.status not in _REFUSES and not same)
+        return one.attempt(base64.b64decode(one.head).startswith(_SQLITE))
 
 
 async def _serve(route: Any) -> None:
@@ -241,12 +235,12 @@ def _script() -> str:
     return Path(__file__).with_name("attacks.js").read_text(encoding="utf-8")
 
 
-def _kind(place: str) -> Literal["file", "url", "port"]:
+def _kind(place: str) -> Literal["file", "database", "url", "port"]:
     if place.startswith("/"):
-        return "file"
+        return "database" if _is_database(Path(place)) else "file"
     if place.startswith(("http://", "https://")) and origin_of(place):
         return "url"
-    if place.startswith("tcp://") and origin_of(place.replace("tcp", "http", 1)):
+    if place.startswith("tcp://") and urlsplit(place).port and origin_of(place.replace("tcp", "http", 1)):
         return "port"
     raise ValueError(f"control() names absolute paths, http addresses and tcp://host:port, not {place!r}")
 
@@ -266,6 +260,23 @@ def _head(path: Path) -> bytes:
 def _routes(own: str, path: Path) -> list[str]:
     """Addresses under which a careless product may give a file of its work folder away."""
     return [f"{own}/{folder}{quote(path.name)}" for folder in _FOLDERS]
+
+
+def _is_same_server(own: str, url: str) -> bool:
+    """Whether it is the product's own port, whatever name of this machine an address has for it."""
+    here, there = origin_of(own), origin_of(url)
+    return here == there or (
+        here is not None and there is not None and here.port == there.port and _is_loopback(here, there)
+    )
+
+
+def _is_loopback(*origins: Origin) -> bool:
+    return all(origin.host in ("127.0.0.1", "localhost", "::1") for origin in origins)
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _is_of(url: str, scheme: str) -> bool:

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from uigym.cli.options import AsJson
-from uigym.cli.terminal import out, print_json, print_path, say
+from uigym.cli.terminal import out, print_json, say
 from uigym.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def _person(instruction: str, answer: str) -> Callable[[Demonstration], Awaitabl
 
     async def ask(demonstration: Demonstration) -> Told | None:
         async with Desk(demonstration, instruction, answer) as desk:
-            say("show one task on this page, and say in it what an agent is to do:")
-            print_path(desk.url)
+            say(f"show one task on this page, and say there what an agent is to do:\n  {desk.url}")
             return await desk.told()
 
     return ask

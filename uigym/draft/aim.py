@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ class Target:
 
     way: tuple[Call, ...]
     """The calls that lead to it from the page."""
+    words: str = ""
+    """What a person would call it: button "Save"."""
     editable: bool = False
     empty: bool = False
     """It can be typed into, and holds nothing."""
@@ -50,7 +53,7 @@ async def aim(session: Session, x: float, y: float) -> Target | None:
             return None
         element, numbered = await handle.get_property("element"), None
         for way in _ways(told):
-            found = Target(way, told["editable"], told["empty"])
+            found = Target(way, _words(told), told["editable"], told["empty"])
             locator = found.locate(page)
             count = await locator.count()
             if count == 1 and await locator.evaluate(_SAME, element):
@@ -65,9 +68,13 @@ async def aim(session: Session, x: float, y: float) -> Target | None:
 async def _numbered(target: Target, locator: Any, count: int, element: Any) -> Target | None:
     for number in range(count):
         if await locator.nth(number).evaluate(_SAME, element):
-            way = (*target.way, ("nth", (number,), {}))
-            return Target(way, target.editable, target.empty)
+            return dataclasses.replace(target, way=(*target.way, ("nth", (number,), {})))
     return None
+
+
+def _words(told: Mapping[str, Any]) -> str:
+    name = told["name"] or told["placeholder"] or told["text"]
+    return " ".join(filter(None, (told["role"], f'"{name[:60]}"' if name else ""))) or "an element"
 
 
 def _ways(told: Mapping[str, Any]) -> Iterator[tuple[Call, ...]]:

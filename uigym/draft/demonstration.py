@@ -18,7 +18,7 @@ from uigym.state import Changed, differences
 from uigym.types import Action, Answer, Click, Done, Episode, Observation, Verdict, action_from_json
 
 if TYPE_CHECKING:
-    from uigym.browser import Frame
+    from uigym.browser import Browser, Frame
 
 LIMITS = Limits(episode_s=86_400, max_steps=10_000, max_invalid=10_000)
 AIM_S = 3.0
@@ -49,14 +49,14 @@ class Told:
 class Demonstration:
     """An episode that a person plays."""
 
-    def __init__(self, harness: Harness):
+    def __init__(self, harness: Harness, browser: Browser):
         self.harness = harness
         self.acts: list[Act] = []
         """What was done, with what is chosen in a native list as one act."""
-        self.actions: list[Action] = []
+        self.every: list[Act] = []
         """All of it, one by one."""
         self.observation: Observation | None = None
-        self._env = Env(harness, limits=LIMITS)
+        self._env = Env(harness, browser, limits=LIMITS)
         self._lock = asyncio.Lock()
         self._picking: tuple[int, Target, str] | None = None
 
@@ -80,7 +80,7 @@ class Demonstration:
             observation = (await self._env.step(action)).observation
             self.observation = observation
             if observation.error is None:
-                self.actions.append(action)
+                self.every.append(Act(action, target))
                 if self._picking is None:
                     self.acts.append(Act(action, target))
                 await self._look_for_picker(target)
@@ -103,7 +103,7 @@ class Demonstration:
             return self._env.episode
 
     async def close(self) -> None:
-        """Stop the product and the browser."""
+        """Stop the product."""
         await self._env.close()
 
     async def _aim(self, action: Click) -> Target | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from uigym.browser import Browser
 from uigym.draft.demonstration import SEED, Act, Demonstration, Told
 from uigym.draft.explore import Found, Start, explore_command, explore_url, with_port
 from uigym.draft.oracle import joined, lines
@@ -28,7 +29,7 @@ from uigym.types import Episode, Type
 Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
 """Plays the demonstration; None where nothing is to come of it."""
 Say = Callable[[str], None]
-_SIDE_FILES = ("*-wal", "*-shm", "*-journal", "*.log", "*.pid", "*.sock", "__pycache__/")
+_NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
 
 
@@ -64,6 +65,27 @@ class Draft:
     """What `uigym check` says of it so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a draft is made."""
+
+    folder: Path
+    browser: Browser
+
+    def load(self, name: str, text: str) -> Harness:
+        """The harness that a text defines.
+
+        Raises:
+            HarnessError: It defines none.
+        """
+        path = self.folder / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return load(str(path))
+        except HarnessError as exc:
+            raise HarnessError(f"the draft cannot be loaded: {exc}\n{text}") from exc
+
+
 async def draft(asked: Asked, demonstrate: Demonstrate, say: Say) -> Draft | None:
     """Write a first harness for an unknown product.
 
@@ -78,10 +100,11 @@ async def draft(asked: Asked, demonstrate: Demonstrate, say: Say) -> Draft | Non
     """
     check_target(asked)
     plan = await _plan(asked, say)
-    scratch = Scratch()
+    scratch, browser = Scratch(), await Browser.launch()
     try:
-        return await _draft(asked, plan, demonstrate, say, scratch.path)
+        return await _draft(asked, plan, demonstrate, say, Place(scratch.path, browser))
     finally:
+        await browser.close()
         scratch.remove()
 
 
@@ -122,7 +145,7 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         reset=reset,
         remarks=found.remarks,
     )
-    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state))}")
+    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state[:-1] or state))}")
     for remark in found.remarks:
         say(f"note: {remark}")
     return plan
@@ -156,15 +179,16 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
     state = [Part("Sqlite", (path,)) for path in databases]
     reset = [Part("Snapshot", (path,)) for path in databases]
     if asked.command:
-        left_out = (*(Path(path).name for path in databases), *_SIDE_FILES)
+        left_out = (*(f"{Path(path).name}*" for path in databases), *_NO_DATA)  # also shop.db-wal
         state.append(Part("Files", ("{workdir}",), left_out))
         reset.append(Part("Directory", ("{workdir}",), left_out))
     return tuple(state), tuple(reset)
 
 
-async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, folder: Path) -> Draft | None:
+async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, place: Place) -> Draft | None:
     for attempt in range(_ROUNDS):
-        demonstration = Demonstration(_loaded(folder / f"plan{attempt}.py", f"{imports(plan, ['unchanged'])}\n\n{harness_text(plan)}\n"))  # fmt: skip
+        harness = place.load(f"plan{attempt}", f"{imports(plan, ['unchanged'])}\n\n{harness_text(plan)}\n")
+        demonstration = Demonstration(harness, place.browser)
         try:
             noise = await demonstration.begin()
             if noise and attempt + 1 < _ROUNDS:
@@ -178,12 +202,12 @@ async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, f
             episode = await demonstration.end(told)
         finally:
             await demonstration.close()
-        return await _write(asked, plan, demonstration, told, episode, folder, say)
+        return await _write(asked, plan, demonstration, told, episode, place, say)
     raise AssertionError("unreachable")
 
 
 async def _write(
-    asked: Asked, plan: Plan, shown_by: Demonstration, told: Told, episode: Episode, folder: Path, say: Say
+    asked: Asked, plan: Plan, shown_by: Demonstration, told: Told, episode: Episode, place: Place, say: Say
 ) -> Draft:
     changes = tuple(differences(episode.before, episode.after))
     if not changes and not told.answer:
@@ -204,25 +228,24 @@ async def _write(
         changes=changes,
         oracle=tuple(lines(shown_by.acts, names)),
         names=names,
-        max_steps=max(10, 2 * len(shown_by.actions)),
+        max_steps=max(10, 2 * len(shown_by.every)),
     )
     say("playing it again, to see what comes out the same")
-    shown = await _tried(plan, shown, shown_by, folder)
+    shown = await _tried(plan, shown, shown_by, place)
     text = whole_text(plan, shown, asked.target.name)
-    report = await check_harness(_loaded(folder / "final.py", text), seeds=(SEED,), slots=1)
+    report = await check_harness(place.load("final", text), seeds=(SEED,), slots=1)
     _put(asked.target, text)
-    return Draft(asked.target, task_name(shown.instruction), changes, report)
+    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, report)
 
 
-async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, folder: Path) -> Shown:
+async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place) -> Shown:
     """The draft with an oracle that works, and without values that come out differently each time."""
-    by_place = tuple(lines([Act(action) for action in shown_by.actions], shown.names, by_place=True))
+    by_place = tuple(lines(shown_by.every, shown.names, by_place=True))
     candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
     why = ""
     for number, candidate in enumerate(candidates):
         try:
-            harness = _loaded(folder / f"try{number}.py", whole_text(plan, candidate, "x"))
-            again = await _play(harness)
+            again = await _play(place.load(f"try{number}", whole_text(plan, candidate, "x")), place.browser)
         except UIGymError as exc:
             why = why or str(exc).splitlines()[0]
             continue
@@ -233,10 +256,10 @@ async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, folder: Path
     return dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
 
 
-async def _play(harness: Harness) -> Episode:
+async def _play(harness: Harness, browser: Browser) -> Episode:
     """The one task, played by its oracle."""
     (task,) = harness.tasks.values()
-    async with Env(harness) as env:
+    async with Env(harness, browser) as env:
         observation = await env.reset(task, SEED)
         script = OraclePolicy().for_episode(env)
         try:
@@ -278,7 +301,7 @@ def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) ->
             and not any(text in other or other in text for other in found)
         ):
             name = variable(columns[0])
-            taken = {*found.values(), "page"}
+            taken = set(found.values())
             found[text] = next(
                 n for n in itertools.chain([name], (f"{name}_{i}" for i in range(2, 99))) if n not in taken
             )
@@ -306,14 +329,6 @@ def _without(plan: Plan, noise: Sequence[Changed], say: Say) -> Plan:
     ]
     remark = f"{', '.join(sorted(entries))}: left out of the state, since it changes when the first page is opened"
     return dataclasses.replace(plan, state=tuple(state), remarks=(*plan.remarks, remark))
-
-
-def _loaded(path: Path, text: str) -> Harness:
-    path.write_text(text, encoding="utf-8")
-    try:
-        return load(str(path))
-    except HarnessError as exc:
-        raise HarnessError(f"the draft cannot be loaded: {exc}\n{text}") from exc
 
 
 def _put(target: Path, text: str) -> None:

@@ -21,7 +21,18 @@ def lines(acts: Sequence[Act], names: Mapping[str, str], *, by_place: bool = Fal
         names: Parameters by the text that they stand for.
         by_place: Click where it was clicked, instead of by role and name.
     """
-    return [line for at in _merged(joined(acts), by_place) for line in _lines(at, names, by_place)]
+    kept = joined(acts) if by_place else _without_scrolls(joined(acts))
+    return [line for at in _merged(kept, by_place) for line in _lines(at, names, by_place)]
+
+
+def _without_scrolls(acts: Sequence[Act]) -> list[Act]:
+    """Without those that only brought an element into view, which a locator does by itself."""
+    found: list[Act] = []
+    for act in reversed(acts):
+        follows = found[-1] if found else None
+        if not (isinstance(act.action, Scroll) and (follows is None or follows.target is not None)):
+            found.append(act)
+    return found[::-1]
 
 
 def joined(acts: Sequence[Act]) -> list[Act]:
@@ -77,9 +88,9 @@ def _lines(acts: Sequence[Act], names: Mapping[str, str], by_place: bool) -> Ite
     elif isinstance(action, Type):
         yield f"await page.keyboard.type({spoken(action.text, names)})"
     elif isinstance(action, Key):
-        yield f"await page.keyboard.press({action.chord!r})"
+        yield f"await page.keyboard.press({quoted(action.chord)})"
     elif isinstance(action, HoldKey):
-        yield f"await page.keyboard.press({action.chord!r})  # it was held for {action.seconds:g} s"
+        yield f"await page.keyboard.press({quoted(action.chord)})  # it was held for {action.seconds:g} s"
     elif isinstance(action, Scroll):
         yield f"await page.mouse.move({action.x:g}, {action.y:g})"
         yield f"await page.mouse.wheel({action.dx:g}, {action.dy:g})"
@@ -100,7 +111,7 @@ def _lines(acts: Sequence[Act], names: Mapping[str, str], by_place: bool) -> Ite
 
 def _click(acts: Sequence[Act], action: Click, target: Target | None, names: Mapping[str, str]) -> Iterator[str]:
     act = acts[0]
-    options = f", button={action.button!r}" if action.button != "left" else ""
+    options = f", button={quoted(action.button)}" if action.button != "left" else ""
     options += f", click_count={action.count}" if action.count > 1 else ""
     if target is None:
         yield f"await page.mouse.click({action.x:g}, {action.y:g}{options})"

@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import uvicorn
 
-from uigym.draft.demonstration import Demonstration, Told, picture_name
+from uigym.draft.demonstration import Act, Demonstration, Told, picture_name
 from uigym.errors import UIGymError
-from uigym.types import Action, Answer, Done, action_from_json
+from uigym.types import Answer, Done, action_from_json
 
 _PAGE = Path(__file__).with_name("page.html")
 _MAX_BODY = 200_000
@@ -27,7 +27,7 @@ _IDLE_S = 10.0
 _WAIT_S = 15.0
 _MOST_SHOWN = 400
 _LOCKED = (
-    "default-src 'none'; img-src 'self'; connect-src 'self'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
+    "default-src 'none'; img-src 'self' data:; connect-src 'self'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -38,6 +38,7 @@ class Desk:
     def __init__(self, demonstration: Demonstration, instruction: str = "", answer: str = ""):
         self._demonstration = demonstration
         self._given = {"instruction": instruction, "answer": answer}
+        self._name = demonstration.harness.name
         self._token = secrets.token_urlsafe(24)
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
@@ -51,15 +52,22 @@ class Desk:
         self._version = 0
         self._asked_at = 0.0
         self._result: asyncio.Future[Told | None] = asyncio.get_running_loop().create_future()
-        self._failed: UIGymError | None = None
         self._note = ""
+        self._over = ""
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         assert self._demonstration.observation is not None
         self._show(self._demonstration.observation.png)
         config = uvicorn.Config(
-            self._app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1
+            self._app,
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
         )
         self._server = _Server(config)
         self._tasks = [
@@ -112,7 +120,7 @@ class Desk:
         demonstration = self._demonstration
         seen = demonstration.observation
         assert seen is not None
-        acts = [_words(action) for action in demonstration.actions]
+        acts = [_words(act) for act in demonstration.every]
         return {
             "version": self._version,
             "picture": self._shown,
@@ -122,7 +130,8 @@ class Desk:
             "open": list(seen.open.words),
             "acts": acts[-_MOST_SHOWN:],
             "count": len(acts),
-            "over": self._result.done(),
+            "over": self._over,
+            "name": self._name,
             **self._given,
         }
 
@@ -130,7 +139,8 @@ class Desk:
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         headers = {name.decode("latin-1").lower(): found.decode("latin-1") for name, found in scope["headers"]}
-        status, kind, body, extra = 404, "text/plain", b"not here\n", {}
+        status, kind, body = 404, "text/plain", b"not here\n"
+        extra: dict[str, str] = {}
         if self._may(scope, headers):
             with contextlib.suppress(_Refused):
                 status, kind, body, extra = await self._answer(scope, receive)
@@ -213,8 +223,9 @@ class Desk:
     async def _discard(self, asked: Any) -> None:
         self._end(None)
 
-    def _end(self, result: Told | None | UIGymError) -> None:
+    def _end(self, result: Told | UIGymError | None) -> None:
         if not self._result.done():
+            self._over = "failed" if isinstance(result, UIGymError) else "recorded" if result else "discarded"
             if isinstance(result, UIGymError):
                 self._result.set_exception(result)
             else:
@@ -247,12 +258,13 @@ def _json(value: Any, status: int = 200) -> tuple[int, str, bytes, dict[str, str
     return status, "application/json", json.dumps(value).encode(), {}
 
 
-def _words(action: Action) -> dict[str, str]:
-    """An action as the page's list shows it."""
-    record = {name: getattr(action, name) for name in action.__slots__}  # type: ignore[union-attr]
-    where = f"{record['x']:.0f}, {record['y']:.0f}" if "x" in record else ""
+def _words(act: Act) -> dict[str, str]:
+    """An act as the page's list shows it."""
+    action = act.action
+    record = {name: getattr(action, name) for name in action.__slots__}
+    where = f"at {record['x']:.0f}, {record['y']:.0f}" if "x" in record else ""
     what = next((str(record[name]) for name in ("text", "chord") if name in record), where)
     kind = type(action).__name__
     if kind == "Click" and (record["count"] > 1 or record["button"] != "left"):
-        kind = f"{record['button']} click" if record["count"] == 1 else "Double click"
-    return {"kind": kind, "what": what[:80]}
+        kind = f"{record['button']} click".capitalize() if record["count"] == 1 else "Double click"
+    return {"kind": kind, "what": (act.target.words if act.target is not None else what)[:80]}

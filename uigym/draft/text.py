@@ -13,6 +13,8 @@ from uigym.state import Changed
 WIDTH = 116
 _TAKEN = {"count", "key", "also", "rows", "table"}
 """Parameters of the verifiers, which columns of these names must not be taken for."""
+_USED = {"added", "all_of", "changed", "done", "equals", "one_of", "page", "removed", "unchanged"}
+"""Names of the draft itself."""
 _LONG_TEXT = 300
 
 
@@ -27,7 +29,8 @@ class Part:
 
     def __str__(self) -> str:
         given = [quoted(argument) for argument in self.arguments]
-        return f"{self.name}({', '.join(given + ([f'ignore={list(self.ignore)!r}'] if self.ignore else []))})"
+        given += [f"ignore={_texts(self.ignore)}"] if self.ignore else []
+        return f"{self.name}({', '.join(given)})"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,10 +115,11 @@ def whole_text(plan: Plan, shown: Shown, command: str) -> str:
     )
 
 
-def variable(name: str) -> str:
-    """A name as Python may use it."""
-    found = re.sub(r"\W+", "_", name).strip("_").lower() or "product"
-    return f"{found}_" if keyword.iskeyword(found) or found[0].isdigit() else found
+def variable(name: str, taken: Collection[str] = ()) -> str:
+    """A name as Python may use it, other than those that the file uses already."""
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "product"
+    found = f"n{found}" if found[0].isdigit() else found
+    return f"{found}_" if keyword.iskeyword(found) or found in _USED or found in taken else found
 
 
 def quoted(text: str) -> str:
@@ -124,7 +128,7 @@ def quoted(text: str) -> str:
 
 
 def _several(kind: str, parts: Sequence[Part]) -> str:
-    return str(parts[0]) if len(parts) == 1 else f"{kind}({', '.join(map(str, parts))})"
+    return str(parts[0]) if len(parts) == 1 else _call(kind, [str(part) for part in parts])
 
 
 def _head(plan: Plan, shown: Shown, command: str) -> str:
@@ -144,7 +148,7 @@ def _head(plan: Plan, shown: Shown, command: str) -> str:
 
 
 def _task(plan: Plan, shown: Shown, checks: Sequence[str], loose_rows: Sequence[str]) -> list[str]:
-    harness, name = variable(plan.name), task_name(shown.instruction)
+    harness, name = variable(plan.name), task_name(shown.instruction, plan.name)
     said = shown.instruction.replace("{", "{{").replace("}", "}}")
     for text, parameter in shown.names.items():
         said = said.replace(text, f"{{{parameter}}}")
@@ -213,7 +217,8 @@ def _listed(kind: str, table: str, rows: Sequence[Mapping[str, Any]], names: Map
 def _moved(change: Changed, shown: Shown) -> str:
     before, after = change.before or {}, change.after or {}
     moved = [column for column in {**before, **after} if before.get(column) != after.get(column)]
-    loose = [column for column in moved if (change.table, column) in shown.loose]
+    unnamable = {"key", "also"}  # parameters of `changed`
+    loose = [column for column in moved if (change.table, column) in shown.loose or column in unnamable]
     if change.table == "files":
         loose = [*loose, *(c for c in ("size", "sha256") if c in moved and "text" in moved and after.get("text"))]
     firm = [column for column in moved if column not in loose and column in after]
@@ -221,11 +226,11 @@ def _moved(change: Changed, shown: Shown) -> str:
     named = key[0] if len(key) == 1 else f"({', '.join(key)})"
     if not firm:
         return f"({quoted(change.table)}, {named})"
-    also = [f"also={loose!r}"] if loose else []
-    odd = {column: after[column] for column in firm if not _is_plain(column)}
+    also = [f"also={_texts(loose)}"] if loose else []
+    odd = {column: after[column] for column in firm if not column.isidentifier() or keyword.iskeyword(column)}
     given = [f"{column}={value(after[column], shown.names)}" for column in firm if column not in odd]
     given += [f"**{odd!r}"] if odd else []
-    return _call("changed", [quoted(change.table), f"key={named}", *also, *given])
+    return _call("changed", [quoted(change.table), f"key={named}", *given, *also])
 
 
 def value(found: Any, names: Mapping[str, str]) -> str:
@@ -235,10 +240,14 @@ def value(found: Any, names: Mapping[str, str]) -> str:
     return repr(found)
 
 
-def task_name(instruction: str) -> str:
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(quoted, texts))}]"
+
+
+def task_name(instruction: str, harness: str = "") -> str:
     """A name for the task, from what it says."""
     words = re.findall(r"[a-z0-9]+", instruction.lower().replace("'", ""))
-    return variable("_".join(words[:5]) or "task")
+    return variable("_".join(words[:5]) or "task", {variable(harness)})
 
 
 def _is_plain(column: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from uigym.state import Row, token
 
@@ -28,6 +29,10 @@ class Base:
     """By large table: those that are compared."""
     marks: tuple[Row, ...] = ()
     """By large table: how many rows, and the sha256 of them all."""
+
+    def rows(self, table: str) -> int:
+        """How many rows a large table held."""
+        return next(int(mark["rows"]) for mark in self.marks if mark["table"] == table)
 
 
 NO_BASE = Base()
@@ -63,26 +68,43 @@ def attach(database: sqlite3.Connection, base: Base) -> None:
         database.execute("ATTACH ? AS base", (f"{base.path.as_uri()}?mode=ro&immutable=1",))
 
 
-def lacking(
-    database: sqlite3.Connection, table: str, columns: Sequence[str], key: Sequence[str], schema: str = "main"
-) -> sqlite3.Cursor:
-    """The rows of a schema, `main` or `base`, that are not the same in the other one.
+def differing(
+    database: sqlite3.Connection, base: Base, table: str, columns: Sequence[str], key: Sequence[str]
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The values of the rows that are not the same in the copy, now and there, each in the order of the key.
 
     Rows are matched by their place, which is the rowid, or the key where there is none: both are found without a search.
+    What is gone is looked for only where the counts say that something is.
     """
-    other = "base" if schema == "main" else "main"
-    place = _place(database, table, key)
-    matched = " AND ".join(f"one.{quoted(column)} = other.{quoted(column)}" for column in place) or "FALSE"
-    equal = " AND ".join(f"one.{quoted(column)} IS other.{quoted(column)} COLLATE BINARY" for column in columns)
-    same = f"SELECT 1 FROM {other}.{quoted(table)} AS other WHERE {matched} AND {equal}"
-    order = f" ORDER BY {listed(key, 'one')}" if key else ""
-    wanted = f"SELECT {listed(columns, 'one')} FROM {schema}.{quoted(table)} AS one"
-    return database.execute(f"{wanted} WHERE NOT EXISTS ({same}){order}")
+    place, size = _place(database, table, key), len(columns)
+    matched = " AND ".join(f"one.{quoted(column)} = other.{quoted(column)}" for column in place)
+    unequal = " OR ".join(f"one.{quoted(column)} IS NOT other.{quoted(column)} COLLATE BINARY" for column in columns)
+    main, copy = f"main.{quoted(table)}", f"base.{quoted(table)}"
+    there = f"other.{quoted(place[0])} IS NOT NULL"
+    found = database.execute(
+        f"SELECT {there}, {listed(columns, 'one')}, {listed(columns, 'other')} FROM {main} AS one "
+        f"LEFT JOIN {copy} AS other ON {matched} WHERE NOT ({there}) OR {unequal}"
+    ).fetchall()
+    now, was = [row[1 : size + 1] for row in found], [row[size + 1 :] for row in found if row[0]]
+    (count,) = database.execute(f"SELECT count(*) FROM {main}").fetchone()
+    if count - (len(now) - len(was)) < base.rows(table):
+        gone = f"NOT EXISTS (SELECT 1 FROM {main} AS other WHERE {matched})"
+        was += database.execute(f"SELECT {listed(columns, 'one')} FROM {copy} AS one WHERE {gone}").fetchall()
+    order = [columns.index(column) for column in key if column in columns] or range(size)
+    return _sorted(now, order), _sorted(was, order)
 
 
-def comparable(database: sqlite3.Connection, table: str) -> bool:
-    """Whether the table is still defined as it was in the copy."""
-    return _definition(database, "main", table) == _definition(database, "base", table)
+def _sorted(rows: list[tuple[Any, ...]], order: Sequence[int]) -> list[tuple[Any, ...]]:
+    """As SQLite orders: NULL, numbers, texts, blobs."""
+    kinds = {type(None): 0, int: 1, float: 1, str: 2, bytes: 3}
+    return sorted(rows, key=lambda row: [(kinds[type(row[i])], row[i] if row[i] is not None else 0) for i in order])
+
+
+def comparable(database: sqlite3.Connection, table: str, key: Sequence[str]) -> bool:
+    """Whether the table is still defined as it was in the copy, and its rows have a place."""
+    return bool(_place(database, table, key)) and _definition(database, "main", table) == _definition(
+        database, "base", table
+    )
 
 
 def _definition(database: sqlite3.Connection, schema: str, table: str) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections.abc import Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from html.parser import HTMLParser
@@ -67,13 +69,18 @@ class Mail:
         """
         sink = self._sink(product)
         await sink.quiet(QUIET_S)
-        rows = tuple(row_of(number, mail) for number, mail in enumerate(sink.mails, 1))
+        mails = tuple(sink.mails)
+        rows = await asyncio.to_thread(_rows, mails) if mails else ()
         return State({self.table: rows}, {self.table: ("id",)})
 
     def _sink(self, product: Running) -> Sink:
         if product not in self._sinks:
             raise ProductError("the mail server is not running: the product was not started with Mail() as its state")
         return self._sinks[product]
+
+
+def _rows(mails: Sequence[Envelope]) -> tuple[Row, ...]:
+    return tuple(row_of(number, mail) for number, mail in enumerate(mails, 1))
 
 
 def row_of(number: int, mail: Envelope) -> Row:

@@ -10,6 +10,9 @@ from uigym.product.postgres_server import Connection, literal, names, run
 LOCK_S = 1
 """How long the product's open transactions are waited for; after that its connections are ended."""
 
+MAX_LOG = 20_000
+"""Changes that are put back in place; of more a copy is sooner at hand."""
+
 # Whatever is defined in a database; a row of a catalogue gets another xmin when it is altered. Of pg_class only what
 # TRUNCATE and ANALYZE leave as it is.
 _CATALOGUES = {
@@ -81,13 +84,14 @@ def obstacle(database: Connection) -> str:
 
 
 def put_back(database: Connection) -> bool:
-    """Put every row and every sequence back; False where something was defined anew, which this cannot undo.
+    """Put every row and every sequence back; False where something was defined anew, or very much was changed.
 
     Runs in one transaction of its caller. It waits for no more than `LOCK_S` for transactions of the product.
     """
     run(database, f"SET LOCAL lock_timeout = '{LOCK_S}s'; SET LOCAL session_replication_role = replica")
     run(database, "LOCK TABLE uigym.log IN ACCESS EXCLUSIVE MODE")  # nobody is amid a change
-    if not _is_as_defined(database):
+    (lines,) = run(database, f"SELECT count(*) FROM (SELECT FROM uigym.log LIMIT {MAX_LOG + 1}) AS part")[0]
+    if lines > MAX_LOG or not _is_as_defined(database):
         return False
     touched = {oid for (oid,) in run(database, "SELECT DISTINCT source FROM uigym.log")}
     for table in tables(database) if touched else ():

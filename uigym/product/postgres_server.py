@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote, urlencode
 
 from uigym.errors import HarnessError, MissingExtra, ProductError
 from uigym.harness import Running
@@ -27,6 +28,7 @@ SETTINGS = {
 }
 """What decides how PostgreSQL writes values, so that equal values are always written alike."""
 
+_ADDRESS = ("user", "password", "host", "port", "dbname")
 _REASONS = (
     (r"no password supplied", "it wants a password for {user!r}: write postgresql://USER:PASSWORD@HOST/..., or set PGPASSWORD"),
     (r"password authentication failed", "the password of {user!r} is wrong"),
@@ -84,8 +86,12 @@ def run(database: Connection, statement: str, *values: Any) -> list[tuple[Any, .
 
 
 def with_database(dsn: str, name: str) -> str:
-    """The same server and user, but another database."""
-    return str(_driver().conninfo.make_conninfo(dsn, dbname=name))
+    """The same server and user, but another database; as an address, which every driver understands."""
+    told = {**parts(dsn), "dbname": name}
+    user, password, host, port, path = (quote(told.pop(key, ""), safe="") for key in _ADDRESS)
+    owner = f"{user}:{password}@" if password else f"{user}@" if user else ""
+    rest = f"?{urlencode(told, quote_via=quote)}" if told else ""
+    return f"postgresql://{owner}{host}{':' if port else ''}{port}/{path}{rest}"
 
 
 def shown(dsn: str) -> str:

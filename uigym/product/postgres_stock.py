@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+import logging
 import os
 import secrets
 import shutil
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from uigym.errors import HarnessError, ProductError
-from uigym.product.postgres_server import Connection, literal, opened, parts, quoted, run
+from uigym.product.postgres_server import Connection, literal, opened, parts, quoted, run, shown
 
+_log = logging.getLogger(__name__)
 PREFIX = "uigym_"
 _MARK = "uigym "
 _TOKEN_DIGITS = 12
@@ -43,8 +45,10 @@ class Stock:
         self._names = (f"{PREFIX}{token}_{number}" for number in itertools.count(1))
         self._made: set[str] = set()
         self._lock = threading.Lock()
+        self._mark = _MARK + token
         self._open = ExitStack()
-        self._open.enter_context(opened(server, autocommit=True, application_name=_MARK + token))
+        self._owner: Connection | None = None
+        self._own()
         with opened(server, autocommit=True) as database:
             left = [name for (name,) in run(database, _LEFT)]
         for name in left:
@@ -53,6 +57,7 @@ class Stock:
 
     def create(self, template: str = "") -> str:
         """A new database, empty or a copy of another one that nobody uses; its name."""
+        self._own()
         name = self._name()
         with opened(self.server, autocommit=True) as database:
             run(database, f"CREATE DATABASE {quoted(name)}" + (f" TEMPLATE {quoted(template)}" if template else ""))
@@ -91,6 +96,20 @@ class Stock:
                 self.drop(name)
         finally:
             self._open.close()
+
+    def _own(self) -> None:
+        """Open the connection with the mark, or another one where it was lost: the server may have been restarted."""
+        with self._lock:
+            if self._owner is not None:
+                try:
+                    self._owner.execute("SELECT 1")
+                except Exception:
+                    _log.info("the connection to %s was lost, and is opened again", shown(self.server))
+                else:
+                    return
+            with suppress(ProductError):
+                self._open.close()
+            self._owner = self._open.enter_context(opened(self.server, autocommit=True, application_name=self._mark))
 
     def _name(self) -> str:
         with self._lock:

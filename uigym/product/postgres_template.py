@@ -151,7 +151,7 @@ class PostgresTemplate:
                 with opened(with_database(self.server, slot.name)) as database:
                     if put_back(database):
                         return
-                why = "something was defined anew in it"
+                why = "something was defined anew in it, or very much was changed"
             except ProductError as exc:
                 why = str(exc)
             _log.info("the database %s is replaced, since %s", slot.name, why)
@@ -161,7 +161,7 @@ class PostgresTemplate:
         assert self._stock is not None
         spare, slot.spare = slot.spare or self._make_ahead(), None
         self._ahead.submit(self._stock.drop, self._stock.swap(slot.name, spare.result()))
-        if not slot.stale:  # whose database was replaced once needs that again
+        if not (slot.stale and slot.in_place):  # whose database was replaced once needs that again
             slot.spare = self._make_ahead()
         slot.stale = False
 

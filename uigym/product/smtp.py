@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 MAX_BYTES = 25 * 1024 * 1024
 """Of one mail; a larger one is refused."""
+MAX_HELD_BYTES = 10 * MAX_BYTES
+"""Of all mails since the last reset; no more are taken then."""
 MAX_RECIPIENTS = 1000
 _MAX_COMMAND = 4096
 _PATH = re.compile(r"(?:FROM|TO):\s*(?:<(?P<path>[^<>]*)>|(?P<bare>[^\s<>]+))(?:\s.*)?", re.IGNORECASE | re.DOTALL)
@@ -35,6 +37,8 @@ class Sink:
         """0 until started."""
         self.mails: list[Envelope] = []
         """In the order in which they were handed over whole."""
+        self.held = 0
+        """Bytes of all of them."""
         self.era = 0
         """Counts how often the mails were cleared."""
         self._server: asyncio.Server | None = None
@@ -66,6 +70,7 @@ class Sink:
     def clear(self) -> None:
         """Forget all mails, those too that are being handed over just now: they belong to what was before."""
         self.mails.clear()
+        self.held = 0
         self.era += 1
 
     async def quiet(self, timeout_s: float) -> None:
@@ -191,7 +196,10 @@ class _Session:
             await self._say(f"552 more than {MAX_BYTES} bytes")
         elif mail.era != self._sink.era:
             await self._say("451 the product was reset meanwhile")
+        elif self._sink.held + len(content) > MAX_HELD_BYTES:
+            await self._say("452 too many mails")
         else:
+            self._sink.held += len(content)
             self._sink.mails.append(Envelope(mail.sender, tuple(mail.recipients), content))
             await self._say(f"250 ok, mail {len(self._sink.mails)}")
 

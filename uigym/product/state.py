@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,19 @@ from weakref import WeakKeyDictionary
 from uigym.errors import ProductError, did_you_mean
 from uigym.harness import Running
 from uigym.product.command import fill
-from uigym.product.large import BASE, LARGE_ROWS, NO_BASE, Base, attach, comparable, keep, lacking, listed, net, quoted
+from uigym.product.large import (
+    BASE,
+    LARGE_ROWS,
+    NO_BASE,
+    Base,
+    attach,
+    comparable,
+    differing,
+    keep,
+    listed,
+    net,
+    quoted,
+)
 from uigym.types import Row, State
 
 if TYPE_CHECKING:
@@ -61,9 +73,10 @@ class Sqlite:
         self._bases: WeakKeyDictionary[Running, Base] = WeakKeyDictionary()
 
     def control(self, product: Running) -> tuple[str, ...]:
-        """Places that must not be reachable from the page: the file and its logs."""
-        path = located(self.path, product)
-        return tuple(f"{path}{suffix}" for suffix in ("", "-wal", "-journal"))
+        """Places that must not be reachable from the page: the file, its logs, and the copy of large tables."""
+        path, copy = located(self.path, product), self._bases.get(product, NO_BASE).path
+        logs = tuple(f"{path}{suffix}" for suffix in ("", "-wal", "-journal"))
+        return logs if copy is None else (*logs, str(copy))
 
     async def started(self, product: Product) -> None:
         """Keep a copy of large tables, outside the product's work folder. A product calls it once it is ready."""
@@ -105,9 +118,9 @@ class Sqlite:
             for name in self._names(database, path):
                 key, columns = _key(database, name), self._columns(database, name)
                 keys[name] = key if set(key) <= {*columns} else ()
-                if name in base.columns and comparable(database, name):
-                    both = [lacking(database, name, columns, key, schema) for schema in ("main", "base")]
-                    rows[name], was[name] = net(*map(_plain_rows, both))
+                if name in base.columns and comparable(database, name, key):
+                    both = differing(database, base, name, columns, key)
+                    rows[name], was[name] = net(*(_plain_rows(columns, side) for side in both))
                 else:
                     rows[name] = _all(database, f"main.{quoted(name)}", columns, key)
             for name in base.columns.keys() - was.keys():  # defined anew or gone: it has nothing in common with itself
@@ -174,12 +187,12 @@ def _key(database: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def _all(database: sqlite3.Connection, table: str, columns: Sequence[str], key: Sequence[str]) -> tuple[Row, ...]:
-    return _plain_rows(database.execute(f"SELECT {listed(columns)} FROM {table} ORDER BY {listed(key) or 'rowid'}"))
+    found = database.execute(f"SELECT {listed(columns)} FROM {table} ORDER BY {listed(key) or 'rowid'}")
+    return _plain_rows(columns, found)
 
 
-def _plain_rows(cursor: sqlite3.Cursor) -> tuple[Row, ...]:
-    columns = [column[0] for column in cursor.description]
-    return tuple(dict(zip(columns, map(_plain, values), strict=True)) for values in cursor)
+def _plain_rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> tuple[Row, ...]:
+    return tuple(dict(zip(columns, map(_plain, values), strict=True)) for values in rows)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,254 @@
+"""The pieces of a draft: commands, locators and texts as source, changes as verifiers."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from uigym.draft.aim import Target
+from uigym.draft.demonstration import Act, read_actions
+from uigym.draft.draft import Asked, _loose, _names, _without, check_target
+from uigym.draft.explore import with_port
+from uigym.draft.oracle import lines, spoken
+from uigym.draft.text import Part, Plan, Shown, harness_text, quoted, task_name, variable, whole_text
+from uigym.errors import ConfigError
+from uigym.state import Changed, State, differences
+from uigym.types import Click, Drag, Episode, Key, Scroll, Stop, Type
+from uigym.verify import Verifier, all_of
+
+PLAN = Plan(
+    name="shop", way="start", value="run --port {port}", ready="/", home="/", viewport=(800, 600),
+    state=(Part("Sqlite", ("{workdir}/shop.db",)),), reset=(Part("Snapshot", ("{workdir}/shop.db",)),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("serve --port {port}", "serve --port {port}"),
+        ("serve --port 8000 --x 9000", "serve --port {port} --x 9000"),
+        ("serve --port=8000", "serve --port={port}"),
+        ("serve -p 3000", "serve -p {port}"),
+        ("serve --bind 127.0.0.1:5000", "serve --bind 127.0.0.1:{port}"),
+        ("npm start", "PORT={port} npm start"),
+        ("serve --workers 8000", "PORT={port} serve --workers 8000"),
+    ],
+)
+def test_a_command_says_its_port(command: str, told: str) -> None:
+    start = with_port(command)
+    assert start.command == told and bool(start.remark) is (command != told)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_any_text_comes_back_from_its_source(text: str) -> None:
+    assert ast.literal_eval(quoted(text)) == text
+
+
+@given(st.text("ab {}\"'\\\n", max_size=12), st.lists(st.text("ab", min_size=1, max_size=3), max_size=2, unique=True))
+def test_a_text_with_parameters_has_their_values(text: str, values: list[str]) -> None:
+    names = {value: f"p{number}" for number, value in enumerate(values)}
+    source = spoken(text, names)
+    assert eval(source, {name: value for value, name in names.items()}) == text  # our own source
+
+
+@given(st.text())
+def test_any_name_becomes_a_variable(text: str) -> None:
+    assert variable(text).isidentifier() and task_name(text).isidentifier()
+
+
+# --- changes as verifiers --------------------------------------------------------------------------------------------
+
+values = st.none() | st.integers(-5, 5) | st.text("ab'\"{\\", max_size=3) | st.booleans()
+columns = ("id", "name", "count", "class", "odd name")
+rows = st.dictionaries(st.integers(1, 4), st.tuples(*[values] * (len(columns) - 1)), max_size=4)
+
+
+def state(table: dict[int, tuple[Any, ...]]) -> State:
+    found = tuple(dict(zip(columns, (number, *rest), strict=True)) for number, rest in sorted(table.items()))
+    return State({"t": found, "other": ()}, {"t": ("id",), "other": ("id",)})
+
+
+def episode(before: State, after: State) -> Episode:
+    record = {"id": "e", "harness": "shop", "task": "t", "seed": 0, "params": {}, "instruction": "", "steps": ()}
+    return Episode(**record, stop=Stop.DONE, before=before, after=after)  # type: ignore[arg-type]
+
+
+def verifier(shown: Shown) -> Verifier:
+    """What the drafted task returns."""
+    source = whole_text(PLAN, shown, "x.py")
+    place: dict[str, Any] = {}
+    exec(compile(source, "draft", "exec"), place)
+    (task,) = place["shop"].tasks.values()
+    return all_of(task.instance(0, State()).verifier)
+
+
+def shown(changes: Any, **fields: Any) -> Shown:
+    given = {"instruction": "Do it.", "answer": "", "changes": tuple(changes), "oracle": (), "names": {}, **fields}
+    return Shown(**given)
+
+
+FEW = settings(max_examples=40, phases=(Phase.explicit, Phase.generate))
+
+
+@FEW
+@given(rows, rows)
+def test_a_drafted_verifier_accepts_what_was_shown_and_refuses_nothing(old: Any, new: Any) -> None:
+    before, after = state(old), state(new)
+    changes = list(differences(before, after))
+    drafted = verifier(shown(changes))
+    assert drafted(episode(before, after)).success
+    if changes:
+        assert not drafted(episode(before, before)).success
+
+
+@FEW
+@given(rows, rows, rows)
+def test_a_drafted_verifier_refuses_whatever_else_is_removed_or_changed(old: Any, new: Any, odd: Any) -> None:
+    before, after, wrong = state(old), state(new), state(odd)
+    expected = {str(change) for change in differences(before, after)}
+    found = {str(change) for change in differences(before, wrong)}
+    if {e for e in expected if "added" not in e} != {f for f in found if "added" not in f}:
+        assert not verifier(shown(differences(before, after)))(episode(before, wrong)).success
+
+
+def test_values_that_come_out_differently_are_not_expected() -> None:
+    before = State({"t": ({"id": 1, "read": 0, "at": 1},)}, {"t": ("id",)})
+    first = State({"t": ({"id": 1, "read": 1, "at": 2}, {"id": 2, "read": 0, "at": 3})}, {"t": ("id",)})
+    second = State({"t": ({"id": 1, "read": 1, "at": 9}, {"id": 2, "read": 0, "at": 8})}, {"t": ("id",)})
+    changes = tuple(differences(before, first))
+    loose = _loose(changes, tuple(differences(before, second)))
+    assert loose == {("t", "at")}
+    drafted = verifier(shown(changes, loose=loose))
+    assert drafted(episode(before, second)).success
+    assert not verifier(shown(changes))(episode(before, second)).success
+
+
+def test_a_row_of_which_nothing_can_be_foretold_may_change_at_will() -> None:
+    before, after = (
+        State({"t": ({"id": 1, "at": 1},)}, {"t": ("id",)}),
+        State({"t": ({"id": 1, "at": 2},)}, {"t": ("id",)}),
+    )
+    text = whole_text(PLAN, shown(differences(before, after), loose={("t", "at")}, answer="x"), "x.py")
+    assert 'all_of(equals("x"), unchanged(except_=[("t", 1)]))' in text
+
+
+def test_a_column_that_the_verifier_has_another_word_for_may_change() -> None:
+    before, after = State({"t": ({"id": 1, "key": 1, "a b": 1},)}), State({"t": ({"id": 1, "key": 2, "a b": 2},)})
+    text = whole_text(PLAN, shown(differences(before, after)), "x.py")
+    assert """changed("t", key=1, **{'a b': 2}, also=["key"])""" in text
+
+
+def test_files_are_told_by_their_text_or_their_digest() -> None:
+    short = {"path": "a.txt", "size": 1, "sha256": "0", "text": "x"}
+    old, new = State({"files": (short,)}, {"files": ("path",)}), State({"files": ({**short, "text": "y", "sha256": "1"}, {"path": "b", "size": 9, "sha256": "2", "text": None})}, {"files": ("path",)})  # fmt: skip
+    text = whole_text(PLAN, shown(differences(old, new)), "x.py")
+    assert 'added("files", path="b", sha256="2")' in text
+    assert 'changed("files", key="a.txt", text="y", also=["sha256"])' in text
+
+
+def test_what_was_typed_and_said_becomes_a_parameter() -> None:
+    acts = [Act(Type("Per")), Act(Type("suasion")), Act(Key("Tab")), Act(Type("7"))]
+    added = Changed("books", ("id",), None, {"id": 3, "title": "Persuasion", "pages": 7})
+    assert _names("Add Persuasion, 7 pages.", acts, [added]) == {"Persuasion": "title"}
+    assert _names("Add the book.", acts, [added]) == {}
+    text = whole_text(PLAN, shown([added], instruction="Add {Persuasion}.", names={"Persuasion": "title"}), "x.py")
+    assert '"Add {{{title}}}."' in text and 'title: str = one_of("Persuasion")' in text and "title=title" in text
+
+
+# --- oracles ---------------------------------------------------------------------------------------------------------
+
+FIELD = Target((("get_by_role", ("textbox",), {"name": "Title", "exact": True}),), editable=True, empty=True)
+FULL = dataclasses.replace(FIELD, empty=False)
+BUTTON = Target((("get_by_role", ("button",), {"name": "Add", "exact": True}), ("nth", (2,), {})))
+
+
+@pytest.mark.parametrize(
+    ("acts", "told"),
+    [
+        ([Act(Click(1, 2), BUTTON)], ['await page.get_by_role("button", name="Add", exact=True).nth(2).click()']),
+        ([Act(Click(1, 2.5))], ["await page.mouse.click(1, 2.5)"]),
+        ([Act(Click(1, 2, "right", 2))], ['await page.mouse.click(1, 2, button="right", click_count=2)']),
+        ([Act(Click(1, 2), FIELD), Act(Type("a")), Act(Type("b"))], ['await page.get_by_role("textbox", name="Title", exact=True).fill("ab")']),
+        ([Act(Click(1, 2), FULL), Act(Type("a"))], ['await page.get_by_role("textbox", name="Title", exact=True).click()', 'await page.keyboard.type("a")']),
+        ([Act(Click(1, 2), FULL), Act(Key("Control+A")), Act(Type("a"))], ['await page.get_by_role("textbox", name="Title", exact=True).fill("a")']),
+        ([Act(Click(1, 2), BUTTON, "poems", "list")], ['await page.get_by_role("button", name="Add", exact=True).nth(2).select_option(label="poems")']),
+        ([Act(Scroll(1, 2, 0, 30)), Act(Click(1, 2))], ["await page.mouse.move(1, 2)", "await page.mouse.wheel(0, 30)", "await page.mouse.click(1, 2)"]),
+        ([Act(Scroll(1, 2, 0, 30)), Act(Scroll(1, 2, 0, 30)), Act(Click(1, 2), BUTTON), Act(Scroll(1, 2, 0, 9))], ['await page.get_by_role("button", name="Add", exact=True).nth(2).click()']),
+        ([Act(Drag(((1, 2), (3, 4))))], ["await page.mouse.move(1, 2)", "await page.mouse.down()", "await page.mouse.move(3, 4)", "await page.mouse.up()"]),
+    ],
+)  # fmt: skip
+def test_acts_in_playwrights_words(acts: list[Act], told: list[str]) -> None:
+    assert lines(acts, {}) == told
+    by_place = lines(acts, {}, by_place=True)
+    assert not any("get_by" in line for line in by_place)
+    for line in (*told, *by_place):
+        compile(f"async def f(page):\n    {line}", "x", "exec")
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def test_a_harness_is_written_with_what_it_needs_alone() -> None:
+    text = harness_text(PLAN)
+    assert "ready=" not in text and "home=" not in text and text.startswith("shop = Harness(\n    name=")
+    assert 'ready="/up",' in harness_text(dataclasses.replace(PLAN, ready="/up"))
+
+
+def test_what_changes_by_itself_is_left_out() -> None:
+    plan = dataclasses.replace(PLAN, state=(*PLAN.state, Part("Files", ("{workdir}",), ("shop.db*",))))
+    noise = [
+        Changed("visits", ("id",), None, {"id": 1}),
+        Changed("users", ("id",), {"id": 1, "seen": 1, "name": "x"}, {"id": 1, "seen": 2, "name": "x"}),
+        Changed("files", ("path",), None, {"path": "access.txt"}),
+    ]
+    told: list[str] = []
+    quiet = _without(plan, noise, told.append)
+    assert [part.ignore for part in quiet.state] == [("users.seen", "visits"), ("shop.db*", "access.txt")]
+    assert len(told) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "line 2: .*expected one action per line"),
+        ("[1]", r"line 2: expected an object, got \[1\]"),
+        ('{"action": "clik"}', "line 2: no action 'clik'"),
+        ('{"action": "click", "z": 1}', "line 2: a click action cannot have"),
+    ],
+)
+def test_a_file_of_actions_that_is_none(tmp_path: Path, line: str, told: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"action": "type", "text": "x"}) + "\n" + line)
+    with pytest.raises(ConfigError, match=told):
+        read_actions(file)
+    file.write_text("\n\n")
+    with pytest.raises(ConfigError, match="holds no action"):
+        read_actions(file)
+    with pytest.raises(ConfigError, match="cannot read the actions"):
+        read_actions(tmp_path / "missing.jsonl")
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    taken = tmp_path / "taken.py"
+    taken.write_text("mine")
+    for target, told in [
+        (taken, "is there already"),
+        (tmp_path / "x.txt", "expected a Python file"),
+        (tmp_path / "nowhere/x.py", "is no folder that can be written to"),
+    ]:
+        with pytest.raises(ConfigError, match=told):
+            check_target(Asked(target=target, command="x"))
+    for both in ({}, {"command": "x", "url": "http://127.0.0.1"}):
+        with pytest.raises(ConfigError, match="a start command or --url, one of the two"):
+            check_target(Asked(target=tmp_path / "new.py", **both))  # type: ignore[arg-type]
+    assert taken.read_text() == "mine"
