@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from PIL import Image
@@ -25,6 +26,7 @@ class Spent(NamedTuple):
 UNTIMED = Spent()
 
 
+@cache
 def blank(viewport: tuple[int, int], scale: float) -> bytes:
     """A white picture: what is there before the first page is drawn."""
     out = io.BytesIO()

@@ -18,13 +18,16 @@ def ambiguities(right: Right) -> Iterator[str]:
     An instruction that names a customer by a name that two have, or leaves a parameter out, asks for luck.
     """
     task, before = right.instance.task, right.episode.before
-    for name in right.instance.params:
+    wordings = (*task.wordings, *task.heldout_wordings)
+    for name, value in right.instance.params.items():
+        if isinstance(value, str | int) and all(f"{{{name}}}" in wording for wording in wordings):
+            continue  # it is said as it is
         told = set[str]()
         for number in range(DRAWS):
             params = task.otherwise(right.instance, before, name, number)
             if params is None:
                 break
-            for wording in (*task.wordings, *task.heldout_wordings):
+            for wording in wordings:
                 if wording in told or wording.format(**params) != wording.format(**right.instance.params):
                     continue
                 try:

@@ -14,7 +14,7 @@ from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
 from uigym.check.findings import Counts, Finding, Report, listed
 from uigym.check.leaks import Hidden, leaks, look
-from uigym.check.mutants import Mutant, Right, played, unplayed
+from uigym.check.mutants import Mutant, Right, boasts, full_plays, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
 from uigym.check.unseen import unseen
@@ -60,7 +60,7 @@ async def check_harness(
         tasks: Names of the tasks; None checks all.
         seeds: Each task is played with each of these; wrong ways are made of the first one's right way.
         slots: Episodes at once; two are needed to see whether they share data.
-        full: Every wrong way of every seed and every task in every appearance, instead of some of each.
+        full: Every wrong way, with every seed, and every task in every appearance, instead of some of each.
         reach: Try also what the page can reach that it must not: the same whatever the tasks, and some seconds long.
         progress: Called after every episode.
 
@@ -103,8 +103,9 @@ class _Check:
             self.findings.append(rules.unseen(await unseen(env.product)))
         base = [Request(task.name, seed) for task in self.tasks for seed in self.seeds]
         solvable = [request for request in base if self.harness.tasks[request.task].solve is not None]
+        first = base if self.full else [request for request in base if request.seed == self.seeds[0]]
         noop, anything, oracle = await self.stage.play_all(
-            (NoOpPolicy(), base), (RandomPolicy(steps=_RANDOM_STEPS), base), (self.watched, solvable)
+            (NoOpPolicy(), base), (RandomPolicy(steps=_RANDOM_STEPS), first), (self.watched, solvable)
         )
         looks = await self.stage.play(OraclePolicy(), covering(self.harness, self.tasks, self.seeds, self.full))
         self.every = [*noop.values(), *anything.values(), *oracle.values()]
@@ -112,7 +113,9 @@ class _Check:
         self._note_rights(oracle)
         await self._tasks(noop, anything, {**looks, **oracle}, luck)
         await self._mutants()
-        self._unplayed()
+        await self._boasts()
+        self._unplayed(noop)
+        self._resets()
         await self._isolation()
         await self._leaks()
         if reach:
@@ -130,11 +133,12 @@ class _Check:
     async def _tasks(self, noop: Played, anything: Played, oracle: Played, luck: dict[tuple[str, int], int]) -> None:
         for task in self.tasks:
             if len(self.seeds) > 1:
-                self.findings.append(rules.seeds(task, [e for e in self.every if e.task == task.name]))
+                self.findings += rules.seeds(task, [e for e in self.every if e.task == task.name])
             for seed in self.seeds:
                 place = (task.name, seed)
                 self.findings.append(rules.must_fail("noop", noop[place]))
-                self.findings.append(rules.must_fail("random", anything[place], luck.get(place, 0)))
+                if place in anything:
+                    self.findings.append(rules.must_fail("random", anything[place], luck.get(place, 0)))
                 if noop[place].verdict is not None:
                     self.findings += rules.still(noop[place]), rules.sampling(task, noop[place])
             if task.solve is None:
@@ -190,6 +194,22 @@ class _Check:
             else:
                 self._judged(mutant.kind, mutant.how, right, episode)
                 self.findings += rules.meant(mutant.meant, episode)
+
+    async def _boasts(self) -> None:
+        """What is the same for all tasks of a seed is played once, and judged by each."""
+        chosen = {seed: task for task, seed in reversed(self.rights) if self.full or seed == self.seeds[0]}
+        wanted = [
+            (Request(task, seed, member=7000 + number), way)
+            for seed, task in chosen.items()
+            for number, way in enumerate(boasts())
+        ]
+        for mutant, episode in await self.stage.mutants(wanted):
+            self.every.append(episode)
+            for right in self.rights.values():
+                if right.episode.seed == episode.seed and episode.verdict:
+                    self._judge(mutant.kind, mutant.how, right, episode)
+
+    def _resets(self) -> None:
         for seed in self.seeds:
             self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
 
@@ -204,7 +224,7 @@ class _Check:
         found = [self.rights.get((name, right.episode.seed)) for name in names[start:] + names[: start - 1]]
         return [other.instance for other in found if other and worked(other.episode, self.harness.logs)]
 
-    def _unplayed(self) -> None:
+    def _unplayed(self, noop: Played) -> None:
         for (name, seed), right in self.rights.items():
             same_seed = {task: other.episode for (task, own), other in self.rights.items() if own == seed}
             answers = [
@@ -212,13 +232,21 @@ class _Check:
                 for (task, own), other in self.rights.items()
                 if task == name and own != seed and other.episode.answer
             ]
-            for kind, how, episode in unplayed(right, same_seed, answers, self.harness.logs):
-                try:
-                    verdict = judge(right.instance.verifier, episode)
-                except UIGymError as exc:
-                    self.findings.append(Finding("verdict", name, seed, False, f"{how}, the verifier raised: {exc}"))
-                    continue
-                self._judged(kind, how, right, dataclasses.replace(episode, verdict=verdict))
+            for kind, how, episode in unplayed(right, noop[name, seed], same_seed, answers, self.harness.logs):
+                self._judge(kind, how, right, episode)
+
+    def _judge(self, kind: str, how: str, right: Right, episode: Episode) -> None:
+        """Judge an episode as a wrong way of another task than it was played for, or with another end."""
+        own = dataclasses.replace(episode, task=right.episode.task, verdict=None)
+        try:
+            verdict = judge(right.instance.verifier, own)
+        except UIGymError as exc:
+            place = (right.episode.task, right.episode.seed)
+            self.findings.append(
+                Finding("verdict", *place, False, f"{how}, the verifier raised, where it should fail: {exc}")
+            )
+            return
+        self._judged(kind, how, right, dataclasses.replace(own, verdict=verdict))
 
     def _judged(self, kind: str, how: str, right: Right, episode: Episode) -> None:
         """Count a wrong way, and say so if it was paid."""
@@ -297,7 +325,8 @@ class _Check:
 
     def _full_seconds(self, seconds: float) -> float:
         """How long the full check takes, if its episodes last as long as those that were played."""
-        ways = sum(len(self._ways(right, True)) + 1 for right in self.rights.values())
+        ways = sum(full_plays(right, self._others(right)) + 1 for right in self.rights.values())
+        ways += len(boasts()) * len(self.seeds)
         looks = len(covering(self.harness, self.tasks, self.seeds, True))
         plays = ways + looks + 3 * len(self.tasks) * len(self.seeds)
         return seconds * plays / max(1, self.stage.count.done)

@@ -6,7 +6,6 @@ Some are played; others need no browser, since a verifier is a function of the s
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from uigym.compare import number
 from uigym.harness import Instance
 from uigym.policy.scripted import ReplayPolicy
 from uigym.state import State, differences
-from uigym.types import Action, Answer, Done, Episode, Type, Wait
+from uigym.types import Action, Answer, Done, Episode, Stop, Type, Wait
 
 _DRAWS = 10
 """How many other values of a parameter are drawn to find one that was not tried."""
@@ -56,10 +55,15 @@ class Right:
     def otherwise(self, name: str, tried: Sequence[Any] = ()) -> Instance | None:
         """The same task with another value of one parameter, one that was not tried if there is such; else None."""
         before, task = self.episode.before, self.instance.task
-        draws = (task.otherwise(self.instance, before, name, number) for number in range(_DRAWS))
-        found = [params for params in itertools.takewhile(bool, draws) if params is not None]
-        params = next((params for params in found if params[name] not in tried), found[0] if found else None)
-        return None if params is None else task.given(params, self.instance.seed, task.wordings[0])
+        other = None
+        for draw in range(_DRAWS):
+            params = task.otherwise(self.instance, before, name, draw)
+            if params is None:
+                return None
+            other = task.given(params, self.instance.seed, task.wordings[0])
+            if params[name] not in tried:
+                break
+        return other
 
 
 def played(right: Right, others: Sequence[Instance], known: Sequence[Right], full: bool) -> Iterator[Mutant]:
@@ -71,17 +75,33 @@ def played(right: Right, others: Sequence[Instance], known: Sequence[Right], ful
         known: The task's right ways with all seeds: other values are best such as the oracle has not shown.
         full: All of them, instead of some of each kind.
     """
-    yield from _omitting(right.actions, full)
-    yield from _mistyping(right.actions, full)
+    if not _only_asks(right.episode):
+        yield from _omitting(right.actions, full)
+        yield from _mistyping(right.actions, full)
+        yield Mutant("twice", "although it was done twice", _scripts(right.instance, right.instance))
     yield from _with_other_values(right, known, full)
-    yield Mutant("twice", "although it was done twice", _scripts(right.instance, right.instance))
     for other in others[: 3 if full else 1]:
         how = f"although {other.task.id} was done besides"
         yield Mutant("extra", how, _scripts(other, right.instance))
-    for enter in (False, True):
-        how = f"for text in a field that says so{', and Enter' if enter else ''}"
-        yield Mutant("success text", how, partial(Boast, enter=enter))
-    yield Mutant("success text", f"for the answer {SUCCESS!r}", _replay([Answer(SUCCESS)]))
+
+
+def boasts() -> list[Mutant]:
+    """The wrong ways that are the same for all tasks of a seed."""
+    ways = {"for text in a field that says so": False, "for text in a field that says so, and Enter": True}
+    return [Mutant("success text", how, partial(Boast, enter=enter)) for how, enter in ways.items()]
+
+
+def full_plays(right: Right, others: Sequence[Instance]) -> int:
+    """How many wrong ways `played` has of a right one at most, in full."""
+    acts = [action for action in right.actions if not isinstance(action, Wait | Done | Answer)]
+    typed = [action for action in acts if isinstance(action, Type)]
+    by_hand = 0 if _only_asks(right.episode) else len(acts) + 2 * len(typed) + 1
+    return by_hand + 2 * len(right.instance.params) + min(3, len(others))
+
+
+def _only_asks(episode: Episode) -> bool:
+    """Whether it answers and leaves everything as it was: then its acts do not count, and none of them is missed."""
+    return bool(episode.answer) and episode.after == episode.before and not episode.downloads
 
 
 def _omitting(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
@@ -124,17 +144,20 @@ def _replay(actions: Sequence[Action]) -> Player:
 
 
 def unplayed(
-    right: Right, same_seed: Mapping[str, Episode], answers: Sequence[str], logs: Collection[str] = ()
+    right: Right, idle: Episode, same_seed: Mapping[str, Episode], answers: Sequence[str], logs: Collection[str] = ()
 ) -> Iterator[tuple[str, str, Episode]]:
     """The wrong ways that need no playing: (check, what is wrong, the episode).
 
     Args:
         right: The right one.
+        idle: The episode in which nothing was done.
         same_seed: The oracles' episodes of other tasks with the same seed, by task.
         answers: What the oracle answers with other seeds.
         logs: Tables, and columns as "table.column", that only tell what happened.
     """
     episode = dataclasses.replace(right.episode, verdict=None)
+    boast = dataclasses.replace(idle, answer=SUCCESS, stop=Stop.ANSWERED, verdict=None)
+    yield "success text", f"for the answer {SUCCESS!r}", boast
     for how, state in undone(episode, logs):
         yield "undone", how, dataclasses.replace(episode, after=state, downloads=())
     if episode.answer is not None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Player: TypeAlias = "Callable[[Env], Policy]"
 SUCCESS = "Task completed successfully. Success! Done."
 """What an agent writes that wants to be believed."""
+AGAIN_S = 1.0
+"""How long a solution waits for an element after another one has worked, which may be why it is not there."""
 _FIELD = (
     "input:not([type]), input[type=text], input[type=search], textarea, [contenteditable=true], [contenteditable='']"
 )
@@ -95,6 +97,7 @@ class InTurn:
             await self._scripts.pop(0).close()
             await self._env.session.open(self._env.harness.home)
             self._scripts[0].stale = True
+            self._scripts[0].wait_s = AGAIN_S
 
     async def close(self) -> None:
         """End what is under way."""

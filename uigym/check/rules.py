@@ -14,7 +14,7 @@ from uigym.check.players import Moment
 from uigym.errors import UIGymError
 from uigym.harness import Instance, Task
 from uigym.store import episode_from_json, episode_to_json
-from uigym.types import Episode, Stop, Verdict
+from uigym.types import Answer, Done, Episode, Stop, Verdict, Wait
 from uigym.verify import judge
 
 TRIES = 9
@@ -51,14 +51,17 @@ def still(episode: Episode) -> Finding:
     return Finding("still", episode.task, episode.seed, not rows, why if rows else "")
 
 
-def seeds(task: Task, episodes: Sequence[Episode]) -> Finding:
+def seeds(task: Task, episodes: Sequence[Episode]) -> Iterator[Finding]:
     """Different seeds give different episodes."""
     begun = [episode for episode in episodes if episode.instruction]
+    if len({episode.seed for episode in begun}) < 2:  # what lost the others is told elsewhere
+        return
     different = {json.dumps([e.params, e.before.digest(), e.appearance], sort_keys=True, default=str) for e in begun}
     if len(different) > 1:
-        return Finding("seeds", task.name, None, True, f"{len(different)} different")
+        yield Finding("seeds", task.name, None, True, f"{len(different)} different")
+        return
     why = "all seeds gave the same data, look and parameters: let the reset or a sampler depend on the seed"
-    return Finding("seeds", task.name, None, False, why)
+    yield Finding("seeds", task.name, None, False, why)
 
 
 def sampling(task: Task, episode: Episode) -> Finding:
@@ -117,12 +120,18 @@ def oracle(task: Task, episode: Episode, again: Sequence[Episode] = ()) -> Itera
         passed = sum(other.verdict is not None and other.verdict.success for other in again)
         rate = f" (it passed {passed} of {len(again) + 1} plays)"
     if verdict is None:
-        yield Finding("oracle", *place, False, f"no verdict{lost([episode])}; it was {_told(episode)}{rate}")
+        yield Finding("oracle", *place, False, f"no verdict{lost([episode])}{_told(episode)}{rate}")
         return
     if not verdict.success:
-        ended = f"stopped by {episode.stop} after {steps} steps, {_told(episode)}"
+        ended = f"stopped by {episode.stop} after {steps} steps{_told(episode)}"
         yield Finding("oracle", *place, False, f"the oracle failed, {ended}: {verdict.reason}{rate}")
         return
+    acts = [step for step in episode.steps if not isinstance(step.action, Wait | Done | Answer)]
+    if not acts and episode.after != episode.before:
+        why = (
+            "the oracle changed the data without an act of mouse or keyboard, so nothing shows that an agent can do it"
+        )
+        yield Finding("oracle", *place, False, f"{why}: let it click and type")
     enough = steps <= task.max_steps
     yield Finding("oracle", *place, enough, f"{steps} steps of at most {task.max_steps}")
     if task.expected_steps is not None:
@@ -146,7 +155,7 @@ def meant(instance: Instance | None, episode: Episode) -> Iterator[Finding]:
 
 def _told(episode: Episode) -> str:
     looks = f" as {dict(episode.appearance)}" if episode.appearance else ""
-    return f"told {episode.instruction!r}{looks}"
+    return f", told {episode.instruction!r}{looks}" if episode.instruction else ""
 
 
 def replay(first: Episode, second: Episode, logs: Collection[str]) -> Iterator[Finding]:

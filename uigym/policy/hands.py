@@ -18,7 +18,7 @@ from uigym.errors import HarnessError
 from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Upload, Wait
 
 WAIT_S = 5.0
-"""How long an act waits for its element to be there, visible and uncovered."""
+"""How long an act of a solution waits for its element, if nothing else is said."""
 _POLL_S = 0.05
 _MIN_POLLS = 10
 """However long they take: on a busy machine the page needs longer, too."""
@@ -50,6 +50,8 @@ class Hands(Protocol):
     """Modifier keys that are down."""
     stale: bool
     """The page has gone on since the last picture."""
+    wait_s: float
+    """How long an act waits for its element to be there, visible and uncovered."""
 
     async def take(self, action: Action) -> None:
         """Perform an action; raises HarnessError if it is refused."""
@@ -274,7 +276,7 @@ class LocatorByHand(ByHand):
         if self._hands.picker:  # it may cover the element
             await self._hands.take(Key("Escape"))
         began = time.monotonic()
-        deadline = began + (WAIT_S if timeout is None else timeout / 1000)
+        deadline = began + (self._hands.wait_s if timeout is None else timeout / 1000)
         waited, turns, polls, last = False, 0, 0, None
         while True:
             found = await self._find(position)

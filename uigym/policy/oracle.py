@@ -12,7 +12,7 @@ from types import CoroutineType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from uigym.errors import BrowserError, HarnessError
-from uigym.policy.hands import by_hand
+from uigym.policy.hands import WAIT_S, by_hand
 from uigym.types import Action, Answer, Done, History, Observation, Wait
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class Script:
             )
         self.held: list[str] = []
         self.stale = False
+        self.wait_s = WAIT_S
         self._env = env
         self._function: Callable[..., Any] = inspect.unwrap(task.solve)
         self._coroutine: CoroutineType[Any, Any, str | None] | None = None
