@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mariadb import QUOTED, mariadb, missing
 from playwright.async_api import Page, async_playwright
 from typer.testing import CliRunner, Result
 
@@ -163,6 +164,43 @@ def test_a_product_that_runs_already(tmp_path: Path) -> None:
     finally:
         product.terminate()
         product.wait()
+
+
+ON_SERVER = """import http.server, sys, urllib.parse, pymysql
+parts = urllib.parse.urlsplit(sys.argv[2])
+login = dict(host=parts.hostname, port=parts.port, user=parts.username, password=urllib.parse.unquote(parts.password))
+database = pymysql.connect(**login, database=parts.path.strip("/"), autocommit=True)
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        page = b"<form method=post><button style='width: 200px; height: 99px'>Add one</button></form>"
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers(); self.wfile.write(page)
+    def do_POST(self):
+        database.cursor().execute("INSERT INTO notes (text) VALUES ('one')"); self.do_GET()
+    def log_message(self, *a): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_product_on_a_database_server(tmp_path: Path) -> None:
+    server_file, target = tmp_path / "my_server.py", tmp_path / "my_notes.py"
+    server_file.write_text(ON_SERVER)
+    acts = script(tmp_path, {"action": "click", "x": 50, "y": 50})
+    with mariadb() as server:
+        server.run("CREATE DATABASE notes", "CREATE TABLE notes.notes (id INT AUTO_INCREMENT PRIMARY KEY, text TEXT)")
+        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add a note."]
+        command = f"'{sys.executable}' '{server_file}' {{port}}"
+        assert "names neither {dsn} nor {database}" in " ".join(new(command, *words).output.split())
+        result = new(f"{command} {{dsn}}", *words)
+        assert result.exit_code == 0 and "it can be done again" in result.output, result.output
+        assert (
+            QUOTED not in result.output
+            and "the password of the database stands in this file" in target.read_text().lower()
+        )
+        assert 'added("notes", text="one")' in target.read_text() and 'template="notes"' in target.read_text()
+        assert server.run("SELECT COUNT(*) FROM notes.notes") == ((0,),)
+        assert not [name for name in server.databases() if name.startswith("uigym_")]
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

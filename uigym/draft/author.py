@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import os
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
 Say = Callable[[str], None]
 _NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
+_PASSWORD = re.compile(r"(://[^:@/]+):[^@]*@")
+_SECRET = "the password of the database stands in this file; take it from the environment before you share it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,10 +151,11 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         viewport=asked.viewport,
         state=state,
         reset=reset,
-        remarks=found.remarks,
+        remarks=(*found.remarks, *([_SECRET] if _PASSWORD.search(asked.database) else [])),
     )
-    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state[:-1] or state))}")
-    for remark in found.remarks:
+    read = _PASSWORD.sub(r"\1:...@", ", ".join(map(str, state[:-1] or state)))
+    say(f"it is ready when {found.ready} answers; its data: {read}")
+    for remark in plan.remarks:
         say(f"note: {remark}")
     return plan
 
