@@ -74,6 +74,7 @@ def test_help_shows_the_way() -> None:
     text = uigym("--help").stdout
     for command in (
         "list",
+        "new",
         "check",
         "run",
         "record",

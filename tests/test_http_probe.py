@@ -310,8 +310,8 @@ async def test_several_probes_and_resets_are_one() -> None:
             database.execute("INSERT INTO items VALUES (1)")
         assert [len(rows) for rows in (await product.read_state()).tables.values()] == [1, 1, 1]
         assert (await product.reset(0)).digest() == first.digest()
-        assert state.control(product) == (str(product.workdir / "out"),)
-        assert reset.control(product)[0] == str(product.workdir / "out")
+        for several in (state, reset):
+            assert {str(product.workdir / "shop.db"), str(product.workdir / "out")} <= set(several.control(product))
 
 
 class Hooked:

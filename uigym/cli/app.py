@@ -21,7 +21,7 @@ Start here:
   uigym run kiosk --policy oracle --seeds 0:3   let the scripted solution play
   uigym quickstart                              train a small model on it, on this machine
 
-Your own product is a file: uigym check ./crm.py. The guide: docs/first-harness.md.
+Your own product is a file: uigym new drafts it, uigym check ./crm.py proves it. The guide: docs/first-harness.md.
 """
 
 

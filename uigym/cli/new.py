@@ -47,9 +47,9 @@ def new(
     answer: Annotated[str, typer.Option(help="The answer, where the instruction is a question.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Draft a harness for your product, from its start command and one demonstration.
+    """Draft a harness for your product.
 
-    It finds out when the product is ready and where its data are, shows the product on a page of this machine, and
+    From its start command and one demonstration: it finds out when the product is ready and where its data are, shows the product on a page of this machine, and
     writes what you do there as a task: the rows that changed, the rest unchanged, your clicks as the oracle.
 
     \b
