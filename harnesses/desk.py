@@ -31,7 +31,6 @@ desk = Harness(
     state=Sqlite("{workdir}/desk.db"),
     reset=reset,
     viewport=(1280, 720),
-    logs=("events",),
     looks={
         "theme": Looks(PARTS["theme"][:6], PARTS["theme"][6:]),
         "font": Looks(PARTS["font"][:3], PARTS["font"][2:]),
@@ -40,6 +39,7 @@ desk = Harness(
         "columns": Looks(PARTS["columns"][:3], PARTS["columns"][3:]),
         "panel": Looks(PARTS["panel"]),
     },
+    logs=("events",),
 )
 
 

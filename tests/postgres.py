@@ -33,6 +33,7 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "wal_level": "minimal",
     "max_wal_senders": "0",
+    "dynamic_shared_memory_type": "mmap",  # in the folder, which goes
     "max_connections": "60",
     "shared_buffers": "64MB",
     "autovacuum_naptime": "1min",

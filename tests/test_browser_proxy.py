@@ -201,3 +201,30 @@ def test_no_bytes_break_it(parts: list[bytes]) -> None:
         await proxy.close()
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("scheme", "first", "passes"),
+    [("https", b"\x16\x03", True), ("https", b"GET ", False), ("http", b"\x16\x03", False)],
+)
+async def test_a_tunnel_leads_to_the_scheme_that_is_allowed(scheme: str, first: bytes, passes: bool) -> None:
+    heard = asyncio.Queue[bytes]()
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.put_nowait(await reader.read())
+        writer.close()
+
+    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    own = Origin(scheme, "127.0.0.1", server.sockets[0].getsockname()[1])
+    refused: list[str] = []
+    proxy = await Proxy.start(lambda origin: origin == own, refused.append)
+    reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+    writer.write(b"CONNECT 127.0.0.1:%d HTTP/1.1\r\n\r\n" % own.port)
+    assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 200 Connection established\r\n\r\n"
+    writer.write(first)
+    writer.write_eof()
+    assert await asyncio.wait_for(reader.read(), 5) == b""
+    assert (not heard.empty() and heard.get_nowait() == first) is passes and len(refused) == (not passes)
+    writer.close()
+    await proxy.close()
+    server.close()

@@ -234,6 +234,16 @@ async def test_a_missing_folder_and_a_product_that_was_not_started(product: Any)
         Directory(ignore="*.log")
 
 
+async def test_a_product_that_goes_on_running_has_its_files_again_at_the_end(product: Any) -> None:
+    before = picture(product.workdir)
+    product.harness = SimpleNamespace(url="http://127.0.0.1:1")
+    reset = Directory()
+    await reset.started(product)
+    delete(product.workdir)
+    await reset.ended(product)
+    assert picture(product.workdir) == before
+
+
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no second file system here")
 async def test_a_copy_lies_beside_the_folder_where_only_that_can_share(tmp_path: Path, product: Any) -> None:
     scratch = Path("/dev/shm") / f"uigym-test-{os.getpid()}"
@@ -241,7 +251,7 @@ async def test_a_copy_lies_beside_the_folder_where_only_that_can_share(tmp_path:
     try:
         if os.stat(scratch).st_dev == os.stat(tmp_path).st_dev:  # noqa: PTH116
             pytest.skip("no second file system here")
-        product.scratch = scratch
+        product.scratch, product.harness = scratch, SimpleNamespace(url="")
         reset = Directory(hard_links=True)
         await reset.started(product)
         beside = [path for path in entries(tmp_path) if path.name.startswith("uigym-")]

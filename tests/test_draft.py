@@ -13,8 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
+from uigym.draft.author import Asked, _loose, _names, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
-from uigym.draft.draft import Asked, _loose, _names, _without, check_target
 from uigym.draft.explore import with_port
 from uigym.draft.oracle import lines, spoken
 from uigym.draft.text import Part, Plan, Shown, harness_text, quoted, task_name, variable, whole_text

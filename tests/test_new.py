@@ -6,16 +6,18 @@ import asyncio
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from mariadb import QUOTED, mariadb, missing
 from playwright.async_api import Page, async_playwright
 from typer.testing import CliRunner, Result
 
@@ -82,7 +84,7 @@ def test_from_a_command_and_actions_to_a_sound_harness(tmp_path: Path) -> None:
     result = new(BIKES, "--out", str(target), "--actions", acts, "--instruction", "Rent out the Blue Tandem.", "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    assert told["changes"] == ["bikes id=1: rented 0 -> 1"] and told["check"]["ok"]
+    assert told["changes"] == ["bikes id=1: rented 0 -> 1"] and told["faults"] == []
     text = target.read_text()
     assert text.startswith('"""DRAFT') and "The command's port 8000 became {port}" in text
     assert 'get_by_role("button", name="Rent Blue Tandem", exact=True).click()' in text
@@ -109,7 +111,7 @@ async def test_fields_lists_rows_and_files(tmp_path: Path) -> None:
         return Told("Add Persuasion, which is poems; mark Emma as read, delete Dune, and export the list.")
 
     made, text = await drafted(tmp_path, show)
-    assert made.report.ok and made.task == "add_persuasion_which_is_poems"
+    assert made.faults == () and made.task == "add_persuasion_which_is_poems"
     assert 'start="PORT={port} ' in text and 'ready="/healthz"' in text
     assert 'Sqlite("{workdir}/shelf.db", ignore=["visits"])' in text and "InOrder(" in text
     assert 'Directory("{workdir}", ignore=["shelf.db*", "*.log", "*.pid"])' in text
@@ -129,7 +131,9 @@ async def test_a_question_is_drafted_from_its_answer(tmp_path: Path) -> None:
         return Told("How many books are there?", "2")
 
     made, text = await drafted(tmp_path, look)
-    assert made.report.ok and made.changes == () and 'all_of(equals("2"), unchanged())' in text and 'return "2"' in text
+    assert (
+        made.faults == () and made.changes == () and 'all_of(equals("2"), unchanged())' in text and 'return "2"' in text
+    )
 
 
 @pytest.mark.browser
@@ -153,11 +157,50 @@ def test_a_product_that_runs_already(tmp_path: Path) -> None:
         result = new(
             "--url", f"http://127.0.0.1:{port}", "--out", str(target), "--actions", acts, "--instruction", "Rent it."
         )
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == 0 and "it can be done again" in result.output, result.output
+        with closing(sqlite3.connect(database)) as rows:
+            assert rows.execute("SELECT rented FROM bikes WHERE id = 1").fetchone() == (0,)  # as it was
         assert f'Sqlite("{database}")' in target.read_text()  # found by the process that listens there
     finally:
         product.terminate()
         product.wait()
+
+
+ON_SERVER = """import http.server, sys, urllib.parse, pymysql
+parts = urllib.parse.urlsplit(sys.argv[2])
+login = dict(host=parts.hostname, port=parts.port, user=parts.username, password=urllib.parse.unquote(parts.password))
+database = pymysql.connect(**login, database=parts.path.strip("/"), autocommit=True)
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        page = b"<form method=post><button style='width: 200px; height: 99px'>Add one</button></form>"
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers(); self.wfile.write(page)
+    def do_POST(self):
+        database.cursor().execute("INSERT INTO notes (text) VALUES ('one')"); self.do_GET()
+    def log_message(self, *a): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_product_on_a_database_server(tmp_path: Path) -> None:
+    server_file, target = tmp_path / "my_server.py", tmp_path / "my_notes.py"
+    server_file.write_text(ON_SERVER)
+    acts = script(tmp_path, {"action": "click", "x": 50, "y": 50})
+    with mariadb() as server:
+        server.run("CREATE DATABASE notes", "CREATE TABLE notes.notes (id INT AUTO_INCREMENT PRIMARY KEY, text TEXT)")
+        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add a note."]
+        command = f"'{sys.executable}' '{server_file}' {{port}}"
+        assert "names neither {dsn} nor {database}" in " ".join(new(command, *words).output.split())
+        result = new(f"{command} {{dsn}}", *words)
+        assert result.exit_code == 0 and "it can be done again" in result.output, result.output
+        assert (
+            QUOTED not in result.output
+            and "the password of the database stands in this file" in target.read_text().lower()
+        )
+        assert 'added("notes", text="one")' in target.read_text() and 'template="notes"' in target.read_text()
+        assert server.run("SELECT COUNT(*) FROM notes.notes") == ((0,),)
+        assert not [name for name in server.databases() if name.startswith("uigym_")]
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -224,7 +267,7 @@ async def test_a_person_shows_a_task_on_the_page(tmp_path: Path) -> None:
         await page.get_by_role("heading", name="Recorded").wait_for()
 
     made, _ = await shown_by(tmp_path, person)
-    assert made is not None and made.report.ok
+    assert made is not None and made.faults == ()
     assert 'fill(title)\n    await page.keyboard.press("Enter")' in made.path.read_text()
 
 

@@ -279,7 +279,7 @@ async def test_sources_that_cannot_be_used(server: str, tmp_path: Path) -> None:
         assert made(server) == []
 
 
-async def test_servers_that_cannot_be_used(server: str) -> None:
+async def test_servers_that_cannot_be_used(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with psycopg.connect(server, autocommit=True) as database:
         database.execute("CREATE ROLE plain LOGIN")
     for dsn, message in (
@@ -288,6 +288,9 @@ async def test_servers_that_cannot_be_used(server: str) -> None:
     ):
         with pytest.raises(ProductError, match=message):
             await Product(harness(PostgresTemplate(dsn, fill))).start()
+    monkeypatch.setattr("uigym.product.postgres_server.OLDEST", 99)
+    with pytest.raises(ProductError, match=r"the server is PostgreSQL \d+, expected 99 or newer"):
+        await Product(harness(PostgresTemplate(server, fill))).start()
 
 
 async def test_what_a_dead_owner_left_is_dropped(server: str) -> None:

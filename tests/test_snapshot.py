@@ -15,7 +15,7 @@ import pytest
 
 from uigym.errors import ProductError
 from uigym.harness import Harness, Looks
-from uigym.product import Product, Snapshot, Sqlite
+from uigym.product import InOrder, Product, Snapshot, Sqlite, Together
 
 
 def shop(mode: str = "wal") -> Any:
@@ -177,3 +177,18 @@ async def test_a_seed_that_fails_is_the_products_error() -> None:
     async with Product(harness(Snapshot("shop.db", seed))) as product:
         with pytest.raises(ProductError, match="cannot reset with seed 2: OperationalError: no such table: menu"):
             await product.reset(2)
+
+
+async def test_two_files_of_one_product_have_copies_of_their_own() -> None:
+    create = shop()
+
+    def with_another(workdir: Path) -> Any:
+        with closing(sqlite3.connect(workdir / "more.db")) as database:
+            database.execute("CREATE TABLE more (id INTEGER)")
+        return create(workdir)
+
+    reset = InOrder(Snapshot("shop.db"), Snapshot("more.db"))
+    both = Harness(name="shop", asgi=with_another, state=Together(Sqlite("shop.db"), Sqlite("more.db")), reset=reset)
+    async with Product(both) as product:
+        first = await product.read_state()
+        assert await product.reset(0) == first and sorted(first.tables) == ["items", "more"]

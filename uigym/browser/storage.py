@@ -26,6 +26,8 @@ KEYS = {
     "browser.indexed_db": ("origin", "database", "store", "key"),
 }
 """The tables and what names their rows."""
+OWN = "product"
+"""What stands for the product's own origin, whose port is another one in every slot."""
 _READ = {"returnByValue": True, "awaitPromise": True}
 
 
@@ -53,11 +55,13 @@ async def read_storage(prepared: Prepared, tabs: Tabs) -> State:
                 continue  # another document comes: it is read from an empty one
             if "exceptionDetails" in reply:
                 raise BrowserError(f"the storage of {origin} cannot be read: {reply['exceptionDetails'].get('text')}")
-            _take(found, origin, number, reply["result"]["value"], anew=origin in missing)
+            where = OWN if origin == prepared.guard.own else str(origin)
+            _take(found, where, number, reply["result"]["value"], anew=origin in missing)
             told.add(origin)
             missing.discard(origin)
     for origin in sorted(missing):
-        _take(found, origin, -1, await _from_aside(prepared, tabs, origin), anew=True)
+        where = OWN if origin == prepared.guard.own else str(origin)
+        _take(found, where, -1, await _from_aside(prepared, tabs, origin), anew=True)
     return State({table: tuple(rows) for table, rows in found.items()}, KEYS)
 
 
@@ -98,8 +102,7 @@ async def _empty(route: Route) -> None:
     await route.fulfill(status=200, content_type="text/html", body="")
 
 
-def _take(found: dict[str, list[Row]], origin: Origin, tab: int, said: dict[str, Any], anew: bool) -> None:
-    where = str(origin)
+def _take(found: dict[str, list[Row]], where: str, tab: int, said: dict[str, Any], anew: bool) -> None:
     if tab >= 0:
         found["browser.session_storage"] += _pairs(where, said["session"], tab=tab)
     if anew:

@@ -79,7 +79,7 @@ def new(
     if made is None:
         say("discarded; nothing was written")
     elif as_json:
-        print_json({"out": str(made.path), "task": made.task, "changes": [str(c) for c in made.changes], "check": made.report.to_json()})  # fmt: skip
+        print_json({"out": str(made.path), "task": made.task, "changes": [str(c) for c in made.changes], "faults": list(made.faults)})  # fmt: skip
     else:
         _print(made)
 
@@ -131,10 +131,10 @@ def _print(made: Draft) -> None:
         console.print(f"  and {len(made.changes) - 20} more")
     if not made.changes:
         console.print("  the answer, and no change")
-    for finding in made.report.failed:
-        console.print(f"[yellow]{finding.check}[/]: {escape(finding.detail)}", soft_wrap=True)
-    if made.report.ok:
-        console.print("[green]it can be done again[/]: the oracle passes, doing nothing and random actions do not")
+    for fault in made.faults:
+        console.print(f"[yellow]wrong[/]: {escape(fault)}", soft_wrap=True)
+    if not made.faults:
+        console.print("[green]it can be done again[/]: the oracle passes, doing nothing does not")
     console.print(f"Read it, mend it, then prove it: uigym check {made.path}", soft_wrap=True)
 
 

@@ -16,6 +16,8 @@ import httpx
 
 from uigym.draft.processes import folders, listeners, open_files, ports_of
 from uigym.errors import ConfigError, ProductError
+from uigym.harness import Harness, Probe, Reset
+from uigym.product import Product
 from uigym.product.command import Command
 from uigym.product.files import walk
 from uigym.product.launch import quoted
@@ -112,6 +114,26 @@ async def explore_command(start: Start, asked: str, timeout_s: float) -> Found:
         )
     remarks = [start.remark, *([] if databases or others else ["its work folder stayed empty up to now"])]
     return Found(ready=ready, databases=tuple(databases), has_files=others, remarks=tuple(filter(None, remarks)))
+
+
+async def explore_on_server(start: Start, state: Probe, reset: Reset, asked: str, timeout_s: float) -> Found:
+    """Start a product whose data are on a database server, look at it, and stop it.
+
+    Raises:
+        ConfigError: Its command does not say which database to use.
+        ProductError: The database cannot be copied, or the product ended or does not answer.
+    """
+    if not any(name in start.command for name in ("{database}", "{dsn}")):
+        raise ConfigError(
+            f"the command {start.command!r} names neither {{dsn}} nor {{database}}: each slot has a database of its own, "
+            "and the product must be told which, by an option or a variable: DATABASE_URL={dsn} ..."
+        )
+    harness = Harness(
+        name="product", start=start.command, ready=asked or "/", ready_timeout_s=timeout_s, state=state, reset=reset
+    )
+    async with Product(harness) as product:
+        ready = await _ready_path(product.base_url, asked)
+    return Found(ready=ready, remarks=tuple(filter(None, [start.remark])))
 
 
 async def explore_url(url: str, asked: str) -> Found:

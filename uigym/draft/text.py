@@ -26,9 +26,11 @@ class Part:
     """Of the class in `uigym.product`."""
     arguments: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         given = [quoted(argument) for argument in self.arguments]
+        given += [f"{name}={quoted(found)}" for name, found in self.options.items()]
         given += [f"ignore={_texts(self.ignore)}"] if self.ignore else []
         return f"{self.name}({', '.join(given)})"
 

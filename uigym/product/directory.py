@@ -107,10 +107,16 @@ class Directory:
         await asyncio.to_thread(self._keep, source, kept)
 
     async def ended(self, product: Product) -> None:
-        """Delete the copy."""
+        """Give a product that goes on running what it had before, and delete the copy."""
         kept = self._kept.pop(product, None)
-        if kept is not None and kept.own is not None:
-            kept.own.remove()
+        if kept is None:
+            return
+        try:
+            if product.harness.url:
+                await asyncio.to_thread(self._restore, kept, located(self.folder, product))
+        finally:
+            if kept.own is not None:
+                kept.own.remove()
 
     def _shares_only_at_home(self, source: Path, elsewhere: Path) -> bool:
         """Whether a copy costs nothing on the folder's own file system, but something where it would go else."""

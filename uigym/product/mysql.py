@@ -203,10 +203,15 @@ class MysqlCopy:
         _kept.setdefault(product, {})[server] = kept
 
     async def ended(self, product: Product) -> None:
-        """Drop both databases."""
-        _kept.pop(product, None)
-        if (guarded := self._guarded.pop(product, None)) is not None:
-            await asyncio.to_thread(guarded.drop)
+        """Drop both databases; one that was there before gets back what it had."""
+        kept = _kept.pop(product, {}).values()
+        guarded = self._guarded.pop(product, None)
+        try:
+            for own in kept if "{database}" not in self.dsn else ():
+                await asyncio.to_thread(own.restore)
+        finally:
+            if guarded is not None:
+                await asyncio.to_thread(guarded.drop)
 
     async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         """Restore the tables, then let `seed` change them.

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from uigym.product.postgres_server import SETTINGS, Connection, literal, names, quoted, run
+from uigym.product.postgres_server import SETTINGS, Connection, check_version, literal, names, quoted, run
 
 _SET = "\n".join(f"  SET {name} = '{value}'" for name, value in SETTINGS.items())
 _NOTE = f"""
@@ -103,6 +103,7 @@ def bases(database: Connection) -> dict[int, Base]:
 
 def install(database: Connection, wanted: Sequence[Table], ignored: Callable[[Table], Sequence[str]]) -> None:
     """Begin to write down what changes in these tables; what is ignored of their columns does not count for the sum."""
+    check_version(database)
     run(database, _NOTE)
     for table in wanted:
         run(database, f"""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Connection: TypeAlias = "psycopg.Connection[Any]"
 ANSWER_S = 5
 """How long a server may take to answer, and how long a locked table is waited for; whole seconds."""
+OLDEST = 14
+"""The first version of PostgreSQL whose triggers can be replaced and whose sessions' end can be waited for."""
 SETTINGS = {
     "search_path": "pg_catalog",
     "TimeZone": "UTC",
@@ -83,6 +85,19 @@ def run(database: Connection, statement: str, *values: Any) -> list[tuple[Any, .
     """The rows that a statement gives; () where it gives none."""
     cursor = database.execute(statement.encode(), values or None)
     return cursor.fetchall() if cursor.description else []
+
+
+def check_version(database: Connection) -> None:
+    """Copies and triggers need a server that is not too old.
+
+    Raises:
+        ProductError: It is.
+    """
+    found = database.info.server_version // 10_000
+    if found < OLDEST:
+        raise ProductError(
+            f"the server is PostgreSQL {found}, expected {OLDEST} or newer: older ones can only be read whole"
+        )
 
 
 def with_database(dsn: str, name: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from uigym.errors import HarnessError, ProductError
-from uigym.product.postgres_server import Connection, literal, opened, parts, quoted, run, shown
+from uigym.product.postgres_server import Connection, check_version, literal, opened, parts, quoted, run, shown
 
 _log = logging.getLogger(__name__)
 PREFIX = "uigym_"
@@ -48,12 +48,13 @@ class Stock:
         self._mark = _MARK + token
         self._open = ExitStack()
         self._owner: Connection | None = None
-        self._own()
         with opened(server, autocommit=True) as database:
+            check_version(database)
             left = [name for (name,) in run(database, _LEFT)]
         for name in left:
             with suppress(ProductError):  # another process sweeps too
                 self._drop(name)
+        self._own()
 
     def create(self, template: str = "") -> str:
         """A new database, empty or a copy of another one that nobody uses; its name."""
@@ -148,7 +149,7 @@ def load(dsn: str, source: str | Path | Callable[[str], Any]) -> None:
     if path.is_file() and not _is_dump(path):
         command = [_program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", target, "-f", str(path)]
     else:
-        command = [_program("pg_restore"), "--no-owner", "--exit-on-error", "-d", target, str(path)]
+        command = [_program("pg_restore"), "--no-owner", "--no-privileges", "--exit-on-error", "-d", target, str(path)]
     done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise HarnessError(f"{path} cannot be loaded: {done.stderr.strip()[-500:]}")

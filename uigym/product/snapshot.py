@@ -47,7 +47,8 @@ class Snapshot:
     def control(self, product: Product) -> tuple[str, ...]:
         """Places that must not be reachable from the page: the file, its logs and the copy of it."""
         path = located(self.path, product)
-        return (*(f"{path}{suffix}" for suffix in ("", "-wal", "-journal")), str(product.scratch / "snapshot.db"))
+        copy = self._copies.get(product)
+        return (*(f"{path}{suffix}" for suffix in ("", "-wal", "-journal")), *([str(copy)] if copy else []))
 
     async def started(self, product: Product) -> None:
         """Keep a copy of the file, outside the product's work folder. A product calls it once it is ready.
@@ -56,11 +57,19 @@ class Snapshot:
             ProductError: The file is missing, locked or no database.
         """
         source, copy = located(self.path, product), product.scratch / "snapshot.db"
+        while copy.exists():  # another file's
+            copy = copy.with_name(f"more-{copy.name}")
         if not source.is_file():
             raise ProductError(f"there is no database file {source}: does the product write it there?")
         copy.touch()
         await asyncio.to_thread(restore, source, copy)
         self._copies[product] = copy
+
+    async def ended(self, product: Product) -> None:
+        """Give a product that goes on running what it had before."""
+        copy = self._copies.pop(product, None)
+        if copy is not None and product.harness.url:
+            await asyncio.to_thread(restore, copy, located(self.path, product))
 
     async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         """Restore the file, then let `seed` change it.

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import os
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,24 +14,25 @@ from typing import Any
 
 from uigym.browser import Browser
 from uigym.draft.demonstration import SEED, Act, Demonstration, Told
-from uigym.draft.explore import Found, Start, explore_command, explore_url, with_port
+from uigym.draft.explore import Found, Start, explore_command, explore_on_server, explore_url, with_port
 from uigym.draft.oracle import joined, lines
 from uigym.draft.text import Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
 from uigym.env import Env
 from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
-from uigym.harness import Harness
+from uigym.harness import Harness, Task
 from uigym.policy.scripted import OraclePolicy
 from uigym.product.scratch import Scratch
 from uigym.registry import load
 from uigym.state import Changed, differences
-from uigym.testing import Report, check_harness
-from uigym.types import Episode, Type
+from uigym.types import Done, Episode, Type
 
 Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
 """Plays the demonstration; None where nothing is to come of it."""
 Say = Callable[[str], None]
 _NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
+_PASSWORD = re.compile(r"(://[^:@/]+):[^@]*@")
+_SECRET = "the password of the database stands in this file; take it from the environment before you share it"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,8 +63,8 @@ class Draft:
     path: Path
     task: str
     changes: tuple[Changed, ...]
-    report: Report
-    """What `uigym check` says of it so far."""
+    faults: tuple[str, ...]
+    """What is wrong with it already: nothing if its oracle passes and doing nothing fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +128,20 @@ def check_target(asked: Asked) -> None:
 
 
 async def _plan(asked: Asked, say: Say) -> Plan:
-    if asked.command:
+    if asked.command and "://" in asked.database:
+        start = with_port(asked.command)
+        state, reset = _server_parts(asked.database)
+        say(f"starting, each time on a database of its own: {start.command}")
+        found = await explore_on_server(start, _made(state[0]), _made(reset[0]), asked.ready, asked.timeout_s)
+    elif asked.command:
         start = with_port(asked.command)
         say(f"starting: {start.command}")
         found = await explore_command(start, asked.ready, asked.timeout_s)
+        state, reset = _parts(asked, found)
     else:
         start = Start(asked.url)
         found = await explore_url(asked.url, asked.ready)
-    state, reset = _parts(asked, found)
+        state, reset = _parts(asked, found)
     plan = Plan(
         name=_name(asked),
         way="start" if asked.command else "url",
@@ -143,12 +151,19 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         viewport=asked.viewport,
         state=state,
         reset=reset,
-        remarks=found.remarks,
+        remarks=(*found.remarks, *([_SECRET] if _PASSWORD.search(asked.database) else [])),
     )
-    say(f"it is ready when {found.ready} answers; its data: {', '.join(map(str, state[:-1] or state))}")
-    for remark in found.remarks:
+    read = _PASSWORD.sub(r"\1:...@", ", ".join(map(str, state[:-1] or state)))
+    say(f"it is ready when {found.ready} answers; its data: {read}")
+    for remark in plan.remarks:
         say(f"note: {remark}")
     return plan
+
+
+def _made(part: Part) -> Any:
+    import uigym.product
+
+    return getattr(uigym.product, part.name)(*part.arguments, **part.options)
 
 
 def _name(asked: Asked) -> str:
@@ -164,13 +179,8 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
                 "--state and --reset go together: the URL that tells the data, and the one that resets them"
             )
         return (Part("Http", (asked.state_url,)),), (Part("HttpReset", (asked.reset_url,)),)
-    scheme = asked.database.partition("://")[0] if "://" in asked.database else ""
-    if scheme in ("mysql", "mariadb"):
-        return (Part("Mysql", (asked.database,)),), (Part("MysqlCopy", (asked.database,)),)
-    if scheme in ("postgres", "postgresql"):
-        return (Part("Postgres"),), (Part("PostgresTemplate", (asked.database,)),)
-    if scheme:
-        raise ConfigError(f"--db {scheme}://...: expected a SQLite file, postgresql://... or mysql://...")
+    if "://" in asked.database:
+        return _server_parts(asked.database)
     databases = (asked.database,) if asked.database else found.databases
     if not databases and asked.url:
         raise ConfigError(
@@ -183,6 +193,22 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
         state.append(Part("Files", ("{workdir}",), left_out))
         reset.append(Part("Directory", ("{workdir}",), left_out))
     return tuple(state), tuple(reset)
+
+
+def _server_parts(dsn: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Probe and reset for a database on a server: every slot gets a copy of it.
+
+    Raises:
+        ConfigError: It is no such database.
+    """
+    head, _, name = dsn.rpartition("/")
+    kind = dsn.partition("://")[0]
+    if kind in ("mysql", "mariadb") and name:
+        own = f"{head}/{{database}}"
+        return (Part("Mysql", (own,)),), (Part("MysqlCopy", (own,), (), {"template": name}),)
+    if kind in ("postgres", "postgresql") and name:
+        return (Part("Postgres"),), (Part("PostgresTemplate", (f"{head}/postgres", dsn)),)
+    raise ConfigError("--db: expected a SQLite file, postgresql://USER@HOST:PORT/DATABASE or mysql://...")
 
 
 async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, place: Place) -> Draft | None:
@@ -233,9 +259,33 @@ async def _write(
     say("playing it again, to see what comes out the same")
     shown = await _tried(plan, shown, shown_by, place)
     text = whole_text(plan, shown, asked.target.name)
-    report = await check_harness(place.load("final", text), seeds=(SEED,), slots=1)
+    faults = await _faults(place.load("final", text), place.browser)
     _put(asked.target, text)
-    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, report)
+    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults)
+
+
+async def _faults(harness: Harness, browser: Browser) -> tuple[str, ...]:
+    """What a first look finds wrong."""
+    (task,) = harness.tasks.values()
+    found = []
+    async with Env(harness, browser) as env:
+        try:
+            reason = _verdict(await _play(env, task))
+            found += [f"its oracle is not paid: {reason}"] if reason else []
+        except UIGymError as exc:
+            found += [f"its oracle fails: {exc}"]
+        await env.reset(task, SEED)
+        await env.step(Done())
+        found += (
+            [] if _verdict(env.episode) else ["doing nothing is paid: the verifier must ask for a change or an answer"]
+        )
+    return tuple(found)
+
+
+def _verdict(episode: Episode | None) -> str:
+    """Why an episode is no success; empty if it is one."""
+    assert episode is not None and episode.verdict is not None
+    return "" if episode.verdict.success else episode.verdict.reason or "no success"
 
 
 async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place) -> Shown:
@@ -245,7 +295,9 @@ async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place
     why = ""
     for number, candidate in enumerate(candidates):
         try:
-            again = await _play(place.load(f"try{number}", whole_text(plan, candidate, "x")), place.browser)
+            harness = place.load(f"try{number}", whole_text(plan, candidate, "x"))
+            async with Env(harness, place.browser) as env:
+                again = await _play(env, *harness.tasks.values())
         except UIGymError as exc:
             why = why or str(exc).splitlines()[0]
             continue
@@ -256,18 +308,16 @@ async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place
     return dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
 
 
-async def _play(harness: Harness, browser: Browser) -> Episode:
-    """The one task, played by its oracle."""
-    (task,) = harness.tasks.values()
-    async with Env(harness, browser) as env:
-        observation = await env.reset(task, SEED)
-        script = OraclePolicy().for_episode(env)
-        try:
-            while env.episode is None:
-                observation = (await env.step(await script.act(observation, env.history))).observation
-        finally:
-            await script.close()
-        return env.episode
+async def _play(env: Env, task: Task) -> Episode:
+    """The task, played by its oracle."""
+    observation = await env.reset(task, SEED)
+    script = OraclePolicy().for_episode(env)
+    try:
+        while env.episode is None:
+            observation = (await env.step(await script.act(observation, env.history))).observation
+    finally:
+        await script.close()
+    return env.episode
 
 
 def _loose(first: Sequence[Changed], second: Sequence[Changed]) -> frozenset[tuple[str, str]]:
