@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uigym.check.mutants import Right
+from uigym.check.players import ask
 
 if TYPE_CHECKING:
     from uigym.env import Env
@@ -35,7 +36,7 @@ class Hidden:
 async def look(env: Env) -> Hidden:
     """Everything on the first page of the episode that `env` was reset to."""
     page = env.session.page
-    found: Any = await page.evaluate(_LOOK)
+    found: Any = await ask(page, _LOOK)
     cookies = [(f"the cookie {each.get('name')}", str(each.get("value", ""))) for each in await page.context.cookies()]
     bodies = []
     for url in dict.fromkeys(found["urls"][:_MOST_BODIES]):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from uigym.errors import HarnessError
+from uigym.errors import BrowserError, HarnessError
 from uigym.policy import Policy
 from uigym.policy.oracle import OraclePolicy, Script
 from uigym.state import State
@@ -24,7 +25,23 @@ AGAIN_S = 1.0
 _FIELD = (
     "input:not([type]), input[type=text], input[type=search], textarea, [contenteditable=true], [contenteditable='']"
 )
+_TURNS, _PAUSE_S = 20, 0.1
 _SHOWN = "() => document.body ? document.body.innerText : ''"
+
+
+async def ask(page: Any, script: str) -> Any:
+    """What a script finds on a page; asked again where the page was just going on to another document.
+
+    Raises:
+        BrowserError: The page cannot be asked.
+    """
+    for turn in range(_TURNS):
+        try:
+            return await page.evaluate(script)
+        except Exception as exc:
+            if turn + 1 == _TURNS or "navigati" not in str(exc):
+                raise BrowserError(f"the page {page.url} cannot be read: {exc}") from exc
+            await asyncio.sleep(_PAUSE_S)
 
 
 class Cast:
@@ -71,7 +88,7 @@ class _WatchedScript(Script):
 
     async def act(self, observation: Observation, history: History) -> Action:
         session = self._env.session
-        text = await session.page.evaluate(_SHOWN) if not observation.open.words else ""
+        text = await ask(session.page, _SHOWN) if not observation.open.words else ""
         self._trail.append(Moment(await self._env.product.read_state(), session.url, text))
         return await super().act(observation, history)
 
