@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from uigym.check import rules
 from uigym.check.ambiguous import ambiguities
@@ -116,11 +116,18 @@ class _Check:
         await self._boasts()
         self._unplayed(noop)
         self._resets()
-        await self._isolation()
-        await self._leaks()
+        await self._try("isolation", self._isolation)
+        await self._try("leak", self._leaks)
         if reach:
-            await self._reach()
+            await self._try("reach", self._reach)
         return self._report()
+
+    async def _try(self, check: str, doing: Callable[[], Awaitable[None]]) -> None:
+        """What breaks here must not take all the rest with it."""
+        try:
+            await doing()
+        except UIGymError as exc:
+            self.findings.append(Finding(check, "", None, False, f"could not be tried: {exc}"))
 
     # --- right ways --------------------------------------------------------------------------------------------
 
