@@ -16,6 +16,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from uigym.check.canary import Canary
+from uigym.check.players import ask
 from uigym.env import Env
 from uigym.errors import BrowserError, attribute
 from uigym.origins import Origin, origin_of
@@ -129,7 +130,7 @@ async def attack(env: Env, targets: tuple[Target, ...]) -> list[Attempt]:
         }
         doing = f"attacking from the first page of {env.harness.name}, for at most {LIMIT_S:g} s"
         with attribute(BrowserError, doing):
-            said = await asyncio.wait_for(page.evaluate(_script(), given), LIMIT_S)
+            said = await asyncio.wait_for(ask(page, _script(), given), LIMIT_S)
         await asyncio.sleep(_AFTER_S)
         heard = canary.heard
     shown = [(frame.url, frame.parent_frame is None) for tab in page.context.pages for frame in tab.frames]

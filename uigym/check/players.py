@@ -29,7 +29,7 @@ _TURNS, _PAUSE_S = 20, 0.1
 _SHOWN = "() => document.body ? document.body.innerText : ''"
 
 
-async def ask(page: Any, script: str) -> Any:
+async def ask(page: Any, script: str, given: Any = None) -> Any:
     """What a script finds on a page; asked again where the page was just going on to another document.
 
     Raises:
@@ -37,7 +37,7 @@ async def ask(page: Any, script: str) -> Any:
     """
     for turn in range(_TURNS):
         try:
-            return await page.evaluate(script)
+            return await page.evaluate(script, given)
         except Exception as exc:
             if turn + 1 == _TURNS or "navigati" not in str(exc):
                 raise BrowserError(f"the page {page.url} cannot be read: {exc}") from exc
