@@ -168,7 +168,10 @@ async def test_control_addresses_elsewhere_are_refused_and_counted(browser: Brow
 
 
 async def test_targets_without_a_control_and_with_a_wrong_one(tmp_path: Path) -> None:
-    product = Product(replace(shop(), state=PAD.state), tmp_path)
+    async def told(product: Running) -> State:
+        return State({"items": ({"id": 1},)})
+
+    product = Product(replace(shop(), state=told), tmp_path)
     assert targets(product) == ()
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "data").write_bytes(b"SQLite format 3\0")
