@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 FOLDER = Path(__file__).parent / "bad_harnesses"
 
 FAULTS: dict[str, tuple[str, str]] = {
+    "alone_and_free": ("extra", "paid although also items id="),
     "answer_by_substring": ("guesses", "for the right answer within an essay"),
     "answer_last_number": ("guesses", "for two guesses"),
     "answer_list": ("guesses", "for a list of guesses"),

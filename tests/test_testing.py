@@ -19,6 +19,7 @@ from uigym.product.state import Sqlite
 from uigym.registry import load
 from uigym.testing import CHECKS, Finding, Report, check_harness
 from uigym.types import Episode, Verdict
+from uigym.verifiers.state import changed, unchanged
 from uigym.verify import passed
 
 PAD = load(str(Path(__file__).parent / "gyms" / "pad.py"))
@@ -185,6 +186,21 @@ async def test_a_product_that_breaks_later_is_told_and_not_scored() -> None:
 
     found = wrong(await check(pad(reset=failing), ["count"]))
     assert "lost to the product" in found["noop", "count"] and "no such table" in found["noop", "count"]
+
+
+async def test_what_no_episode_is_needed_to_see_is_said_once_with_its_place() -> None:
+    harness = pad()
+    add_task(harness, changed("nots", key=1, text="x"))
+
+    @harness.task("Do {it}.", "Do {it[0][x]}.", max_steps=2)
+    def unsayable(it: str = one_of("it")):  # type: ignore[no-untyped-def]
+        return unchanged()
+
+    found = wrong(await check(harness, ["odd", "unsayable"]))
+    assert found.keys() == {("verdict", "odd"), ("sampling", "unsayable")}
+    assert 'has no table "nots". Did you mean "notes"?' in found["verdict", "odd"]
+    assert "(test_testing.py, line " in found["verdict", "odd"]
+    assert "cannot say 'Do {it[0][x]}.'" in found["sampling", "unsayable"]
 
 
 async def test_nothing_to_check_is_an_error() -> None:

@@ -83,6 +83,9 @@ def _owner(point: EntryPoint) -> str:
 
 
 def _unknown(ref: str) -> str:
+    if ref and Path(ref).is_dir():
+        files = ", ".join(str(path) for path in sorted(Path(ref).glob("*.py"))[:5]) or "none of which it has"
+        return f'no harness "{ref}": it is a folder; expected a Python file, such as one in it: {files}'
     head = ref.partition("/")[0]
     if head in names():
         return f'"{ref}" is not a harness; expected the harness alone: "{head}"'
@@ -103,7 +106,8 @@ def _from_entry_point(point: EntryPoint) -> Harness:
 
 def _from_file(path: Path, name: str) -> Harness:
     if not path.is_file():
-        raise HarnessError(f"there is no harness file {path}")
+        near = did_you_mean(path.name, [other.name for other in sorted(path.parent.glob("*.py"))])
+        raise HarnessError(f"there is no harness file {path}. {near}")
     found = {variable: value for variable, value in vars(_module(path.resolve())).items() if isinstance(value, Harness)}
     if not found:
         raise HarnessError(f"{path} defines no harness; expected one at its top level: {path.stem} = Harness(...)")
@@ -159,6 +163,8 @@ def _place(path: Path, exc: BaseException) -> str:
 def _said(exc: BaseException) -> str:
     if isinstance(exc, SyntaxError):
         return f"{type(exc).__name__}: {exc.msg}"
+    if isinstance(exc, SystemExit):
+        return f"SystemExit: {exc.code}: it is a program, which ended when it was loaded; a harness file only defines"
     if isinstance(exc, ModuleNotFoundError) and exc.name:
         return f"{exc}. Install what provides it: {sys.executable} -m pip install {exc.name.partition('.')[0]}"
     return str(exc) if isinstance(exc, HarnessError) else f"{type(exc).__name__}: {exc}"

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from uigym.check import rules
 from uigym.check.ambiguous import ambiguities
 from uigym.check.attacks import attack, targets
 from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
-from uigym.check.findings import Counts, Finding, Report, listed
-from uigym.check.leaks import Hidden, leaks, look
+from uigym.check.findings import CHECKS, Counts, Finding, Report, listed
+from uigym.check.leaks import Hidden, leaks, look, untried
 from uigym.check.mutants import Mutant, Right, boasts, full_plays, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
 from uigym.check.unseen import unseen
-from uigym.errors import HarnessError, UIGymError
+from uigym.env import Env
+from uigym.errors import HarnessError, UIGymError, VerifierError
 from uigym.harness import Harness, Instance, Task
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy, ReplayPolicy
 from uigym.rollout import Pool, Request
 from uigym.slot import Limits
-from uigym.types import Episode
+from uigym.types import Episode, PageView, Stop
 from uigym.verify import judge
 
+_ORDER = list(CHECKS)
 _RANDOM_STEPS = 12
 """Acts of the policy that does anything; enough to hit what is easily hit."""
 _AGAIN = 4
@@ -101,6 +105,9 @@ class _Check:
         async with self.stage.pool.borrow() as env:
             await env.reset(self.tasks[0], self.seeds[0])
             self.findings.append(rules.unseen(await unseen(env.product)))
+            self.tasks = [task for task in self.tasks if self._can_judge(task, env)]
+        if not self.tasks:
+            return self._report()
         base = [Request(task.name, seed) for task in self.tasks for seed in self.seeds]
         solvable = [request for request in base if self.harness.tasks[request.task].solve is not None]
         first = base if self.full else [request for request in base if request.seed == self.seeds[0]]
@@ -128,6 +135,41 @@ class _Check:
             await doing()
         except UIGymError as exc:
             self.findings.append(Finding(check, "", None, False, f"could not be tried: {exc}"))
+
+    def _can_judge(self, task: Task, env: Env) -> bool:
+        """Whether a task's parameters can be drawn and its verifier asks for nothing that is not there.
+
+        Said once, before anything is played.
+        """
+        seed, state = self.seeds[0], env.before
+        watched = env.harness.watch
+        try:
+            instance = task.instance(seed, state)
+            for wording in (*task.wordings, *task.heldout_wordings):
+                task.given(instance.params, seed, wording)
+            idle = Episode(
+                id="",
+                harness=self.harness.name,
+                task=task.name,
+                seed=seed,
+                params=instance.params,
+                instruction=instance.instruction,
+                steps=(),
+                stop=Stop.DONE,
+                before=state,
+                after=state,
+                watched=watched,
+                page=PageView(env.session.url) if "page" in watched else None,
+            )
+            judge(instance.verifier, idle)
+        except HarnessError as exc:
+            self.findings.append(Finding("sampling", task.name, seed, False, f"{exc}{_place(task)}"))
+            return False
+        except VerifierError as exc:
+            detail = f"where nothing was done, the verifier raised: {exc}{_place(task)}"
+            self.findings.append(Finding("verdict", task.name, seed, False, detail))
+            return False
+        return True
 
     # --- right ways --------------------------------------------------------------------------------------------
 
@@ -239,7 +281,9 @@ class _Check:
                 for (task, own), other in self.rights.items()
                 if task == name and own != seed and other.episode.answer
             ]
-            for kind, how, episode in unplayed(right, noop[name, seed], same_seed, answers, self.harness.logs):
+            for kind, how, episode in unplayed(
+                right, noop[name, seed], same_seed, answers, self.harness.logs, self.full
+            ):
                 self._judge(kind, how, right, episode)
 
     def _judge(self, kind: str, how: str, right: Right, episode: Episode) -> None:
@@ -308,7 +352,8 @@ class _Check:
             trails = {right.instance.seed: self.watched.trails[right.episode.id] for right in rights}
             shown = {seed: "\n".join(moment.text for moment in trail) for seed, trail in trails.items()}
             found = list(leaks(rights, pages, shown))
-            self.findings.append(Finding("leak", task, None, not found, listed(found)))
+            detail = listed(found) if found else untried(rights)
+            self.findings.append(Finding("leak", task, None, not found, detail))
 
     async def _reach(self) -> None:
         """What a page of the product gets at that it must not."""
@@ -328,7 +373,8 @@ class _Check:
         counts = dataclasses.replace(
             self.counts, episodes=self.stage.count.done, seconds=seconds, full_seconds=self._full_seconds(seconds)
         )
-        return Report(self.harness.name, tuple(_merged(self.findings)), counts)
+        findings = sorted(_merged(self.findings), key=lambda finding: _ORDER.index(finding.check))
+        return Report(self.harness.name, tuple(findings), counts)
 
     def _full_seconds(self, seconds: float) -> float:
         """How long the full check takes, if its episodes last as long as those that were played."""
@@ -342,6 +388,12 @@ class _Check:
 _AS_IT_IS = Mutant("oracle", "", lambda env: OraclePolicy().for_episode(env))
 
 
+def _place(task: Task) -> str:
+    """(crm.py, line 30): where the task is written."""
+    code = inspect.unwrap(task.function).__code__
+    return f" ({Path(code.co_filename).name}, line {code.co_firstlineno})"
+
+
 def _replay_of(right: Right):  # type: ignore[no-untyped-def]
     return lambda env: ReplayPolicy(right.actions)
 
@@ -349,11 +401,18 @@ def _replay_of(right: Right):  # type: ignore[no-untyped-def]
 def _merged(findings: Sequence[Finding]) -> Iterator[Finding]:
     """One finding for all that is right of a check, task and seed; each wrong one as it is, and what is lost once."""
     told: dict[tuple[str, int | None], set[str]] = {}
+    unequal = any(finding.check == "reset" and not finding.ok for finding in findings)
     seen: dict[tuple[str, str, int | None], list[Finding]] = defaultdict(list)
     for finding in findings:
         seen[finding.check, finding.task, finding.seed].append(finding)
     for group in seen.values():
         wrong = [finding for finding in group if not finding.ok]
+        if wrong and unequal and wrong[0].check == "replay":
+            wrong = [
+                dataclasses.replace(
+                    wrong[0], detail="the same acts ended with different data: resets differ, see there"
+                )
+            ]
         if wrong:
             again = told.setdefault((wrong[0].task, wrong[0].seed), set())
             yield from dict.fromkeys(finding for finding in wrong if finding.detail not in again)

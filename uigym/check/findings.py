@@ -18,7 +18,7 @@ CHECKS = {
     "sampling": "a seed gives the same parameters and the same instruction every time",
     "noop": "doing nothing is not paid, also not where the goal is reached from the start",
     "random": "doing anything is not paid",
-    "oracle": "the oracle passes, in every appearance and wording that the seeds give, and with other values",
+    "oracle": "the oracle passes, in every appearance and wording, and with other values",
     "expected_steps": "the oracle needs no more actions than the task says",
     "verdict": "a verdict is the same when it is run again on the stored episode",
     "omitted": "the oracle's acts without one of them are not paid",

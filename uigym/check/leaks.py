@@ -66,6 +66,14 @@ def leaks(rights: Sequence[Right], pages: Mapping[int, Hidden], shown: Mapping[i
         yield f"the answer stands in {place} of the first page, where a program finds it and no person does"
 
 
+def untried(rights: Sequence[Right]) -> str:
+    """Why a task's answers say nothing about leaks; empty if they do."""
+    answers = {right.episode.answer for right in rights if len(right.episode.answer or "") >= SHORTEST}
+    if len(answers) > 1:
+        return ""
+    return f"not tried: it takes two seeds with different answers of {SHORTEST} characters or more"
+
+
 def _places(right: Right, hidden: Hidden, shown: Mapping[int, str]) -> Iterable[str]:
     answer = right.episode.answer or ""
     if _holds(hidden.seen, answer):

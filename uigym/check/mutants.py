@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from uigym.check.besides import besides
 from uigym.check.ends import apart, reverted
 from uigym.check.players import SUCCESS, Boast, InTurn, Player
 from uigym.compare import number
 from uigym.harness import Instance
 from uigym.policy.scripted import ReplayPolicy
 from uigym.state import State, differences
-from uigym.types import Action, Answer, Done, Episode, Stop, Type, Wait
+from uigym.types import Action, Answer, Click, Done, Episode, Key, Stop, Type, Wait
 
 _DRAWS = 10
 """How many other values of a parameter are drawn to find one that was not tried."""
@@ -110,7 +111,7 @@ def _omitting(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
         acts = acts[: QUICK_OMITS // 2] + acts[-(QUICK_OMITS - QUICK_OMITS // 2) :]
     for i in acts:
         rest = [*actions[:i], *actions[i + 1 :]]
-        yield Mutant("omitted", f"without act {i + 1} of {len(actions)}, {actions[i]}", _replay(rest))
+        yield Mutant("omitted", f"without act {i + 1} of {len(actions)}, {act(actions[i])}", _replay(rest))
 
 
 def _mistyping(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
@@ -144,7 +145,12 @@ def _replay(actions: Sequence[Action]) -> Player:
 
 
 def unplayed(
-    right: Right, idle: Episode, same_seed: Mapping[str, Episode], answers: Sequence[str], logs: Collection[str] = ()
+    right: Right,
+    idle: Episode,
+    same_seed: Mapping[str, Episode],
+    answers: Sequence[str],
+    logs: Collection[str] = (),
+    full: bool = False,
 ) -> Iterator[tuple[str, str, Episode]]:
     """The wrong ways that need no playing: (check, what is wrong, the episode).
 
@@ -154,12 +160,15 @@ def unplayed(
         same_seed: The oracles' episodes of other tasks with the same seed, by task.
         answers: What the oracle answers with other seeds.
         logs: Tables, and columns as "table.column", that only tell what happened.
+        full: All of them, instead of some of each kind.
     """
     episode = dataclasses.replace(right.episode, verdict=None)
     boast = dataclasses.replace(idle, answer=SUCCESS, stop=Stop.ANSWERED, verdict=None)
     yield "success text", f"for the answer {SUCCESS!r}", boast
     for how, state in undone(episode, logs):
         yield "undone", how, dataclasses.replace(episode, after=state, downloads=())
+    for how, more in besides(episode, logs, full):
+        yield "extra", how, more
     if episode.answer is not None:
         for kind, how, answer in wrong_answers(episode.answer, answers):
             yield kind, how, dataclasses.replace(episode, answer=answer)
@@ -190,8 +199,8 @@ def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str,
         ['12 or 7', '7 or 12']
     """
     other = next((one for one in others if one.casefold() != right.casefold()), near_miss(right))
-    yield "guesses", "for two guesses", f"{right} or {other}"
-    yield "guesses", "for two guesses", f"{other} or {right}"
+    for two in (f"{right} or {other}", f"{other} or {right}"):
+        yield "guesses", f"for two guesses, {two!r}", two
     yield "guesses", "for a list of guesses", "\n".join([other, right, near_miss(right)])
     yield "guesses", "for the right answer within an essay", f"{_PADDING}{right}. {_PADDING * 5}"
     yield "wrong value", f"for another seed's answer, {other!r}", other
@@ -199,6 +208,23 @@ def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str,
     for part in {right[:1], right[-1:]} - {right}:
         yield "wrong value", f"for a part of the answer, {part!r} of {right!r}", part
     yield "wrong value", "for an empty answer", ""
+
+
+def act(action: Action) -> str:
+    """An act as messages show it.
+
+    Example:
+        >>> act(Click(164.53, 148.84)), act(Type("7"))
+        ('click at 165, 149', "type '7'")
+    """
+    match action:
+        case Click(x=x, y=y, count=count):
+            return f"{('', 'double ', 'triple ')[count - 1]}click at {x:.0f}, {y:.0f}"
+        case Type(text=text):
+            return f"type {short(text)}"
+        case Key(chord=chord):
+            return f"key {chord}"
+    return short(action)
 
 
 def near_miss(text: str) -> str:

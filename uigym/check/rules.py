@@ -33,7 +33,7 @@ def reset(seed: int, episodes: Sequence[Episode]) -> Iterator[Finding]:
     first = begun[0]
     for other in begun[1:]:
         if rows := apart(first.before, other.before):
-            why = f"two resets gave different data: {listed(rows)}. Let the reset put everything back, and {_CLOCK}"
+            why = f"two resets gave different data: {listed(rows)}. Let the reset put everything back; if it does, {_CLOCK}"
             yield Finding("reset", "", seed, False, why)
             return
     yield Finding("reset", "", seed, True, f"{len(begun)} equal resets")

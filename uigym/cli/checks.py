@@ -41,12 +41,13 @@ def check(
       uigym check kiosk/order --full
       uigym check --all --json
     """
+    if everything and harnesses:
+        raise ConfigError(f"--all checks every harness; leave out {', '.join(harnesses)}, or --all")
     wanted = registry.names() if everything else harnesses or []
-    if not wanted or (everything and harnesses):
+    if not wanted:
         raise ConfigError("say what to check: some harnesses, such as `uigym check kiosk`, or --all")
     reports = []
-    for ref in wanted:
-        harness, tasks = find_tasks(ref)
+    for ref, (harness, tasks) in [(ref, find_tasks(ref)) for ref in wanted]:  # a wrong name before anything is played
         with progress(f"checking {ref}") as shown:
             checking = check_harness(
                 harness,
@@ -89,7 +90,11 @@ def _print(report: Report, ref: str, full: bool) -> None:
         share = f"{counts.fooled} of {counts.judged} wrong ways ({counts.fooled / counts.judged:.0%})"
         console.print(f"the language-model judge alone took {share} for right", soft_wrap=True)
     verdict = "[green]sound[/]" if report.ok else f"[bold red]{_things(len(report.failed))} wrong[/]"
-    more = "" if full else f"  [dim]all of it takes about {_duration(counts.full_seconds)}: uigym check {ref} --full[/]"
+    more = (
+        ""
+        if full or not counts.mutants
+        else f"  [dim]all of it takes about {_duration(counts.full_seconds)}: uigym check {ref} --full[/]"
+    )
     console.print(f"{report.harness}: {verdict}{more}\n", soft_wrap=True)
 
 

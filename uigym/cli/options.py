@@ -59,7 +59,7 @@ def find_tasks(ref: str) -> tuple[Harness, Sequence[Task]]:
     file = re.fullmatch(r"(.*\.py(?::[\w-]+)?)(?:/([\w-]+))?", ref)
     if file:
         head, name = file.groups()
-    elif "/" in ref and ref not in registry.names():
+    elif "/" in ref and ref not in registry.names() and not Path(ref).is_dir():
         head, _, name = ref.rpartition("/")
     else:
         head, name = ref, None
