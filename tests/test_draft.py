@@ -13,11 +13,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
-from uigym.draft.author import Asked, _loose, _names, _without, check_target
+from uigym.draft.author import Asked, _loose, _names, _steady, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
 from uigym.draft.explore import with_port
 from uigym.draft.oracle import lines, spoken
 from uigym.draft.text import Part, Plan, Shown, harness_text, quoted, task_name, variable, whole_text
+from uigym.draft.unsteady import by_time
 from uigym.errors import ConfigError
 from uigym.state import Changed, State, differences
 from uigym.types import Click, Drag, Episode, Key, Scroll, Stop, Type
@@ -212,9 +213,40 @@ def test_what_changes_by_itself_is_left_out() -> None:
         Changed("files", ("path",), None, {"path": "access.txt"}),
     ]
     told: list[str] = []
-    quiet = _without(plan, noise, told.append)
+    quiet = _without(plan, noise, [{"visits", "users"}, {"files"}], told.append)
     assert [part.ignore for part in quiet.state] == [("users.seen", "visits"), ("shop.db*", "access.txt")]
     assert len(told) == 3
+
+
+STAMPED = {"id": "a", "name": "Spade", "at": 1}
+
+
+def test_what_comes_out_differently_is_left_out_of_the_state() -> None:
+    first = [Changed("tools", ("id",), None, STAMPED), Changed("files", ("path",), None, {"path": "x", "sha256": "1"})]
+    again = [
+        Changed("tools", ("id",), None, {**STAMPED, "id": "b", "at": 2}),
+        Changed("files", ("path",), None, {"path": "x", "sha256": "2"}),
+    ]
+    plan = dataclasses.replace(PLAN, state=(*PLAN.state, Part("Files", ("{workdir}",))))
+    steady, told = _steady(plan, shown(first), again, {("tools", "made")}, [{"tools"}, {"files"}])
+    assert [part.ignore for part in steady.state] == [("tools.at", "tools.id", "tools.made"), ("x",)]
+    assert told.changes == (Changed("tools", (), None, {"name": "Spade"}),)
+    text = whole_text(steady, told, "x.py")
+    assert "    # tools.at, tools.id, tools.made, x: came out differently the second time" in text
+    assert 'added("tools", name="Spade")' in text
+
+
+def test_a_key_stays_where_rows_must_be_named_or_the_probe_needs_it() -> None:
+    new, again = Changed("t", ("id",), None, STAMPED), Changed("t", ("id",), None, {**STAMPED, "id": "b"})
+    loose = {("t", "id"), ("t", "at")}
+    changed = Changed("t", ("id",), {**STAMPED, "id": "c", "at": 0}, {**STAMPED, "id": "c"})
+    assert by_time(loose, [new, changed], [again, changed], PLAN).columns == {("t", "at")}
+    on_server = dataclasses.replace(PLAN, state=(Part("Mysql"),))
+    assert by_time(loose, [new], [again], on_server).columns == {("t", "at")}
+    assert by_time({("t", column) for column in STAMPED}, [new], [again], PLAN).tables == {"t"}
+    file = Changed("files", ("path",), None, {"path": "x", "text": "1"})
+    other = Changed("files", ("path",), None, {"path": "x", "text": "2"})
+    assert not by_time({("files", "text")}, [file], [other], PLAN)  # or nothing would be left to expect
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,14 @@ from uigym.draft.demonstration import SEED, Act, Demonstration, Told
 from uigym.draft.explore import Found, Start, explore_command, explore_on_server, explore_url, with_port
 from uigym.draft.oracle import joined, lines
 from uigym.draft.text import Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
+from uigym.draft.unsteady import at_start, by_itself, by_time, owned
 from uigym.env import Env
 from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
 from uigym.harness import Harness, Task
 from uigym.policy.scripted import OraclePolicy
 from uigym.product.scratch import Scratch
 from uigym.registry import load
-from uigym.state import Changed, differences
+from uigym.state import Changed, State, differences
 from uigym.types import Done, Episode, Type
 
 Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
@@ -218,7 +219,7 @@ async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, p
         try:
             noise = await demonstration.begin()
             if noise and attempt + 1 < _ROUNDS:
-                plan = _without(plan, noise, say)
+                plan = _without(plan, noise, await demonstration.owners(), say)
                 continue
             told = await demonstrate(demonstration)
             if told is None:
@@ -257,21 +258,25 @@ async def _write(
         max_steps=max(10, 2 * len(shown_by.every)),
     )
     say("playing it again, to see what comes out the same")
-    shown = await _tried(plan, shown, shown_by, place)
+    plan, shown = await _tried(plan, shown, shown_by, episode.before, place)
+    for note in plan.left_out:
+        say(f"note: {note}")
     text = whole_text(plan, shown, asked.target.name)
-    faults = await _faults(place.load("final", text), place.browser)
+    faults = await _faults(place.load("final", text), shown.changes, place.browser)
     _put(asked.target, text)
     return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults)
 
 
-async def _faults(harness: Harness, browser: Browser) -> tuple[str, ...]:
+async def _faults(harness: Harness, expected: Sequence[Changed], browser: Browser) -> tuple[str, ...]:
     """What a first look finds wrong."""
     (task,) = harness.tasks.values()
     found = []
     async with Env(harness, browser) as env:
         try:
-            reason = _verdict(await _play(env, task))
+            played = await _play(env, task)
+            reason = _verdict(played)
             found += [f"its oracle is not paid: {reason}"] if reason else []
+            found += [] if reason else _apart(expected, tuple(differences(played.before, played.after)))
         except UIGymError as exc:
             found += [f"its oracle fails: {exc}"]
         await env.reset(task, SEED)
@@ -288,8 +293,20 @@ def _verdict(episode: Episode | None) -> str:
     return "" if episode.verdict.success else episode.verdict.reason or "no success"
 
 
-async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place) -> Shown:
-    """The draft with an oracle that works, and without values that come out differently each time."""
+def _apart(expected: Sequence[Changed], found: Sequence[Changed]) -> list[str]:
+    """What differs between the demonstration and a play that is paid, though it is part of the state."""
+    if _kinds(expected) != _kinds(found):
+        return [f"played again it changed {len(found)} rows, the demonstration {len(expected)}"]
+    loose = ", ".join(f"{table}.{column}" for table, column in sorted(_loose(expected, found)))
+    return (
+        [f"played again it left another value in {loose}: ignore it, or tell it by what stays the same"]
+        if loose
+        else []
+    )
+
+
+async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, before: State, place: Place) -> tuple[Plan, Shown]:
+    """The draft with an oracle that works, and without what comes out differently each time."""
     by_place = tuple(lines(shown_by.every, shown.names, by_place=True))
     candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
     why = ""
@@ -298,14 +315,32 @@ async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place
             harness = place.load(f"try{number}", whole_text(plan, candidate, "x"))
             async with Env(harness, place.browser) as env:
                 again = await _play(env, *harness.tasks.values())
+                owners = await owned(harness.state, env.product)
         except UIGymError as exc:
             why = why or str(exc).splitlines()[0]
             continue
         other = tuple(differences(again.before, again.after))
         if _kinds(other) == _kinds(shown.changes):
-            return dataclasses.replace(candidate, loose=_loose(shown.changes, other))
+            early = at_start(differences(before, again.before))
+            return _steady(plan, candidate, other, early, owners)
         why = why or f"its second run changed {len(other)} rows, the demonstration {len(shown.changes)}"
-    return dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
+    return plan, dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
+
+
+def _steady(
+    plan: Plan,
+    shown: Shown,
+    again: Sequence[Changed],
+    early: frozenset[tuple[str, str]],
+    owners: Sequence[Collection[str]],
+) -> tuple[Plan, Shown]:
+    """The draft without what differs between two plays, or (`early`) between two starts."""
+    loose = _loose(shown.changes, again) | early
+    left_out = by_time(loose, shown.changes, again, plan)
+    changes = tuple(left_out.removed_from(shown.changes))
+    notes = [f"{', '.join(left_out.entries)}: came out differently the second time, so it is left out of the state"]
+    plan = dataclasses.replace(left_out.ignored_by(plan, owners), left_out=tuple(notes if left_out else ()))
+    return plan, dataclasses.replace(shown, changes=changes, loose=frozenset(loose - left_out.columns))
 
 
 async def _play(env: Env, task: Task) -> Episode:
@@ -358,27 +393,13 @@ def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) ->
     return found
 
 
-def _without(plan: Plan, noise: Sequence[Changed], say: Say) -> Plan:
+def _without(plan: Plan, noise: Sequence[Changed], owners: Sequence[Collection[str]], say: Say) -> Plan:
     """The plan without what changes by itself."""
-    entries = set()
-    for change in noise:
-        if change.table == "files":
-            entries.add((change.before or change.after or {})["path"])
-        elif change.before is None or change.after is None:
-            entries.add(change.table)
-        else:
-            old, new = change.before, change.after
-            entries |= {f"{change.table}.{column}" for column in new if old.get(column) != new[column]}
-    entries = {entry for entry in entries if entry.partition(".")[0] not in entries or "." not in entry}
-    for entry in sorted(entries):
+    left_out = by_itself(noise)
+    for entry in left_out.entries:
         say(f"note: {entry} changes by itself when the first page is opened, and is left out of the state")
-    files = {(change.before or change.after or {})["path"] for change in noise if change.table == "files"}
-    state = [
-        dataclasses.replace(part, ignore=(*part.ignore, *sorted(files if part.name == "Files" else entries - files)))
-        for part in plan.state
-    ]
-    remark = f"{', '.join(sorted(entries))}: left out of the state, since it changes when the first page is opened"
-    return dataclasses.replace(plan, state=tuple(state), remarks=(*plan.remarks, remark))
+    remark = f"{', '.join(left_out.entries)}: left out of the state, since it changes when the first page is opened"
+    return dataclasses.replace(left_out.ignored_by(plan, owners), remarks=(*plan.remarks, remark))
 
 
 def _put(target: Path, text: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uigym.draft.aim import Target, aim
+from uigym.draft.unsteady import owned
 from uigym.env import Env, Limits
 from uigym.errors import ConfigError, UIGymError
 from uigym.harness import Harness, Task
@@ -68,6 +69,10 @@ class Demonstration:
         """
         self.observation = await self._env.reset(_free(self.harness), SEED)
         return tuple(differences(self._env.before, await self._env.product.read_state()))
+
+    async def owners(self) -> list[Collection[str]]:
+        """The tables that each of the harness's probes gives."""
+        return await owned(self.harness.state, self._env.product)
 
     async def act(self, action: Action) -> Observation:
         """Perform an action; one that is refused says so in the observation's `error`, and is not kept.

@@ -49,6 +49,8 @@ class Plan:
     state: tuple[Part, ...]
     reset: tuple[Part, ...]
     remarks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Why the state ignores what it does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +80,7 @@ def harness_text(plan: Plan) -> str:
         f"{plan.way}={quoted(plan.value)},",
         *([f"ready={quoted(plan.ready)},"] if plan.ready != "/" else []),
         *([f"home={quoted(plan.home)},"] if plan.home != "/" else []),
+        *(f"# {note}" for note in plan.left_out),
         *(f"{role}={text}," for role, text in lines.items()),
         f"viewport={plan.viewport},",
     ]
