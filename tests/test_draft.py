@@ -17,7 +17,8 @@ from uigym.draft.author import Asked, _loose, _names, _steady, _without, check_t
 from uigym.draft.demonstration import Act, read_actions
 from uigym.draft.explore import with_port
 from uigym.draft.oracle import lines, spoken
-from uigym.draft.text import Part, Plan, Shown, harness_text, quoted, task_name, variable, whole_text
+from uigym.draft.start import HERE, names_a_file, rooted
+from uigym.draft.text import Part, Plan, Shown, harness_text, imports, quoted, task_name, variable, whole_text
 from uigym.draft.unsteady import by_time
 from uigym.errors import ConfigError
 from uigym.state import Changed, State, differences
@@ -45,6 +46,41 @@ PLAN = Plan(
 def test_a_command_says_its_port(command: str, told: str) -> None:
     start = with_port(command)
     assert start.command == told and bool(start.remark) is (command != told)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("python app.py --port {port}", "python '@/app.py' --port {port}"),
+        ("PORT={port} python 'my app.py' --conf=app.py", "PORT={port} python '@/my app.py' --conf='@/app.py'"),
+        ("./app.py --db {workdir}/app.py", "'@/app.py' --db {workdir}/app.py"),
+        ("PORT={port} serve sub/ {workdir}", "PORT={port} serve '@/sub' {workdir}"),
+        ("serve --port {port} sub other.py", "serve --port {port} sub other.py"),
+        ("sh -c 'python app.py'", "sh -c 'python app.py'"),
+        ("/bin/sh app.py", "/bin/sh '@/app.py'"),
+    ],
+)
+def test_a_command_works_from_anywhere(
+    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("app.py", "my app.py", "serve"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert rooted(command, tmp_path).replace(HERE, "@") == told
+    assert rooted("x app.py", tmp_path / "sub").replace(HERE, "@") == "x '@/../app.py'"
+    assert rooted("x app.py", tmp_path / "a/b/c/d") == f"x '{tmp_path}/app.py'"
+    assert names_a_file(rooted(command, tmp_path)) is ("@" in told or command.startswith("/"))
+    plan = dataclasses.replace(PLAN, value=rooted(command, tmp_path))
+    place: dict[str, Any] = {
+        "__file__": str(tmp_path / "draft.py"),
+        "Harness": lambda **given: given,
+        "Sqlite": str,
+        "Snapshot": str,
+    }
+    text = imports(plan, ["unchanged"]).partition("HERE =")
+    exec(f"from pathlib import Path\n{text[1]}{text[2]}\n{harness_text(plan)}", place)
+    assert place["shop"]["start"] == told.replace("@", str(tmp_path))
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from uigym.browser import Browser
 from uigym.draft.demonstration import SEED, Act, Demonstration, Told
 from uigym.draft.explore import Found, Start, explore_command, explore_on_server, explore_url, with_port
 from uigym.draft.oracle import joined, lines
-from uigym.draft.text import Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
+from uigym.draft.start import from_here, names_a_file, rooted
+from uigym.draft.text import HERE_IS, Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
 from uigym.draft.unsteady import at_start, by_itself, by_time, owned
 from uigym.env import Env
 from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
@@ -34,6 +35,8 @@ _NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
 _PASSWORD = re.compile(r"(://[^:@/]+):[^@]*@")
 _SECRET = "the password of the database stands in this file; take it from the environment before you share it"
+
+_NO_FILE = "the command names no file; if its program has to be started in a certain folder, call uigym there"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +77,8 @@ class Place:
 
     folder: Path
     browser: Browser
+    target: Path
+    """The folder in which the draft will lie."""
 
     def load(self, name: str, text: str) -> Harness:
         """The harness that a text defines.
@@ -82,7 +87,8 @@ class Place:
             HarnessError: It defines none.
         """
         path = self.folder / f"{name}.py"
-        path.write_text(text, encoding="utf-8")
+        here = f"HERE = Path({str(self.target)!r})"  # not where it is tried
+        path.write_text(text.replace(HERE_IS, here, 1), encoding="utf-8")
         try:
             return load(str(path))
         except HarnessError as exc:
@@ -105,7 +111,7 @@ async def draft(asked: Asked, demonstrate: Demonstrate, say: Say) -> Draft | Non
     plan = await _plan(asked, say)
     scratch, browser = Scratch(), await Browser.launch()
     try:
-        return await _draft(asked, plan, demonstrate, say, Place(scratch.path, browser))
+        return await _draft(asked, plan, demonstrate, say, Place(scratch.path, browser, _folder(asked)))
     finally:
         await browser.close()
         scratch.remove()
@@ -143,16 +149,19 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         start = Start(asked.url)
         found = await explore_url(asked.url, asked.ready)
         state, reset = _parts(asked, found)
+    value = rooted(start.command, _folder(asked)) if asked.command else start.command
+    hints = [_SECRET] if _PASSWORD.search(asked.database) else []
+    hints += [_NO_FILE] if asked.command and not names_a_file(value) else []
     plan = Plan(
         name=_name(asked),
         way="start" if asked.command else "url",
-        value=start.command,
+        value=value,
         ready=found.ready,
         home=asked.home,
         viewport=asked.viewport,
         state=state,
         reset=reset,
-        remarks=(*found.remarks, *([_SECRET] if _PASSWORD.search(asked.database) else [])),
+        remarks=(*found.remarks, *hints),
     )
     read = _PASSWORD.sub(r"\1:...@", ", ".join(map(str, state[:-1] or state)))
     say(f"it is ready when {found.ready} answers; its data: {read}")
@@ -165,6 +174,10 @@ def _made(part: Part) -> Any:
     import uigym.product
 
     return getattr(uigym.product, part.name)(*part.arguments, **part.options)
+
+
+def _folder(asked: Asked) -> Path:
+    return asked.target.absolute().parent.resolve()
 
 
 def _name(asked: Asked) -> str:
@@ -182,7 +195,10 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
         return (Part("Http", (asked.state_url,)),), (Part("HttpReset", (asked.reset_url,)),)
     if "://" in asked.database:
         return _server_parts(asked.database)
-    databases = (asked.database,) if asked.database else found.databases
+    given = asked.database
+    if given and asked.url:  # of a command, a relative path starts in the work folder
+        given = given if Path(given).is_absolute() else from_here(given, _folder(asked))
+    databases = (given,) if given else found.databases
     if not databases and asked.url:
         raise ConfigError(
             f"nothing tells where the data of {asked.url} are; name them: --db FILE or DSN, or --state and --reset URL"

@@ -8,14 +8,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from uigym.draft.start import HERE
 from uigym.state import Changed
 
 WIDTH = 116
 _TAKEN = {"count", "key", "also", "rows", "table"}
 """Parameters of the verifiers, which columns of these names must not be taken for."""
-_USED = {"added", "all_of", "changed", "done", "equals", "one_of", "page", "removed", "unchanged"}
+_USED = {"HERE", "Path", "added", "all_of", "changed", "done", "equals", "one_of", "page", "removed", "unchanged"}
 """Names of the draft itself."""
 _LONG_TEXT = 300
+HERE_IS = "HERE = Path(__file__).resolve().parent"
+"""The line that says where the draft lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Part:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [quoted(argument) for argument in self.arguments]
+        given = [from_folder(argument) for argument in self.arguments]
         given += [f"{name}={quoted(found)}" for name, found in self.options.items()]
         given += [f"ignore={_texts(self.ignore)}"] if self.ignore else []
         return f"{self.name}({', '.join(given)})"
@@ -77,7 +80,7 @@ def harness_text(plan: Plan) -> str:
     }
     fields = [
         f"name={quoted(plan.name)},",
-        f"{plan.way}={quoted(plan.value)},",
+        f"{plan.way}={from_folder(plan.value)},",
         *([f"ready={quoted(plan.ready)},"] if plan.ready != "/" else []),
         *([f"home={quoted(plan.home)},"] if plan.home != "/" else []),
         *(f"# {note}" for note in plan.left_out),
@@ -98,7 +101,21 @@ def imports(plan: Plan, verifiers: Iterable[str]) -> str:
     lines += [f"from uigym.product import {', '.join(sorted(product))}"]
     lines += ["from uigym.verifiers.answer import equals"] if "equals" in used else []
     state = sorted(used & {"added", "changed", "removed", "unchanged"})
-    return "\n".join([*lines, f"from uigym.verifiers.state import {', '.join(state)}"])
+    lines += [f"from uigym.verifiers.state import {', '.join(state)}"]
+    return "\n".join(["from pathlib import Path", "", *lines, "", HERE_IS] if names_here(plan) else lines)
+
+
+def names_here(plan: Plan) -> bool:
+    """Whether the plan names something that lies where the draft does, or near."""
+    given = (plan.value, *(each for part in (*plan.state, *plan.reset) for each in part.arguments))
+    return any(HERE in each for each in given)
+
+
+def from_folder(text: str) -> str:
+    """A text as source, with the draft's folder where it stands in it."""
+    if HERE not in text:
+        return quoted(text)
+    return "f" + quoted(text.replace("{", "{{").replace("}", "}}").replace(HERE, "{HERE}"))
 
 
 def whole_text(plan: Plan, shown: Shown, command: str) -> str:
