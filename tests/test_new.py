@@ -259,7 +259,11 @@ async def test_a_person_shows_a_task_on_the_page(tmp_path: Path) -> None:
         await page.mouse.click(*await at.point(box["x"] + 10, box["y"] + 10))
         await page.keyboard.type("Ulysses")
         await page.keyboard.press("Enter")
-        assert await at.acts(3) == ['Click\ntextbox "Title"', "Type\nUlysses", "Key\nEnter"]
+        await at.acts(3)
+        clicked = at.desk._demonstration.every[0].action
+        assert isinstance(clicked, Click) and abs(clicked.x - box["x"] - 10) < 1  # as a file of actions says it
+        place = f"{clicked.x:g}, {clicked.y:g}"
+        assert await at.acts(3) == [f'Click\ntextbox "Title"\n{place}', "Type\nUlysses", "Key\nEnter"]
         await page.locator("#instruction").fill("Add Ulysses.")
         assert "Add Ulysses" not in str(at.desk._demonstration.every)  # words about it are not for the product
         await page.locator("#finish").click()
@@ -401,11 +405,28 @@ def test_data_that_every_slot_would_share(tmp_path: Path) -> None:
     before = f"sqlite3.connect({str(shared)!r}).executescript('CREATE TABLE IF NOT EXISTS t (id)'); kept = open({str(shared)!r})"
     with product(tmp_path, before=before) as command:
         refused(tmp_path, "the product keeps its data in", command, code=2)
+        mended = "my_server.py' --db {workdir}/my_shared.db --keep"  # a variable may not win over an option
+        refused(tmp_path, mended, f"{command} --db ./my_shared.db --keep", code=2)
 
 
 @pytest.mark.browser
 def test_a_demonstration_in_which_nothing_changes(tmp_path: Path) -> None:
     refused(tmp_path, "nothing changed during the demonstration, in bikes, files: show a task", BIKES, code=2)
+
+
+KEEPS = """
+class Handler(Handler):
+    def do_GET(self):
+        page = b"<body style='margin: 0; height: 90vh' onclick='localStorage.x = 1; document.cookie = `y=1`'>"
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers(); self.wfile.write(page)
+"""
+
+
+@pytest.mark.browser
+def test_what_changes_in_the_browser_alone(tmp_path: Path) -> None:
+    with product(tmp_path, before=KEEPS) as command:
+        told = 'in the browser cookies and local storage did. A harness with watch=("storage",)'
+        refused(tmp_path, told, command, code=2)
 
 
 def test_what_is_asked_for_wrongly(tmp_path: Path) -> None:

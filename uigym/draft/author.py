@@ -254,10 +254,7 @@ async def _write(
 ) -> Draft:
     changes = tuple(differences(episode.before, episode.after))
     if not changes and not told.answer:
-        raise ConfigError(
-            "nothing changed during the demonstration, in "
-            f"{', '.join(sorted(episode.after.tables))}: show a task that changes the product's data, or give the answer"
-        )
+        raise ConfigError(_nothing(episode, shown_by.kept))
     if (
         not any(change.table == "files" for change in changes)
         and len(plan.state) > 1
@@ -281,6 +278,18 @@ async def _write(
     faults = await _faults(place.load("final", text), shown.changes, place.browser)
     _put(asked.target, text)
     return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults)
+
+
+def _nothing(episode: Episode, kept: Sequence[str]) -> str:
+    """Why nothing can be drafted."""
+    told = f"nothing changed during the demonstration, in {', '.join(sorted(episode.after.tables))}"
+    if kept:
+        return (
+            f"{told}; but in the browser {' and '.join(kept)} did. A harness with "
+            'watch=("storage",) has that in its state, as tables such as browser.local_storage: write the task by hand, '
+            "or show one that changes the product's data"
+        )
+    return f"{told}: show a task that changes the product's data, or give the answer"
 
 
 async def _faults(harness: Harness, expected: Sequence[Changed], browser: Browser) -> tuple[str, ...]:
