@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import os
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -16,8 +15,22 @@ from uigym.browser import Browser
 from uigym.draft.demonstration import SEED, Act, Demonstration, Told
 from uigym.draft.explore import Found, Start, explore_command, explore_on_server, explore_url, with_port
 from uigym.draft.oracle import joined, lines
+from uigym.draft.said import Said, number, says
 from uigym.draft.start import from_here, names_a_file, rooted
-from uigym.draft.text import HERE_IS, Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
+from uigym.draft.text import (
+    HERE_IS,
+    Part,
+    Plan,
+    Shown,
+    expected,
+    harness_text,
+    imports,
+    quoted,
+    task_name,
+    unsaid,
+    variable,
+    whole_text,
+)
 from uigym.draft.unsteady import at_start, by_itself, by_time, owned
 from uigym.env import Env
 from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
@@ -67,8 +80,11 @@ class Draft:
     path: Path
     task: str
     changes: tuple[Changed, ...]
+    """What the demonstration has changed, all of it."""
     faults: tuple[str, ...]
     """What is wrong with it already: nothing if its oracle passes and doing nothing fails."""
+    expects: tuple[str, ...] = ()
+    """What the verifier asks for, beside that nothing else changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,23 +277,28 @@ async def _write(
         and not episode.after.tables["files"]
     ):
         plan = dataclasses.replace(plan, state=plan.state[:-1], reset=plan.reset[:-1])
-    names = _names(told.instruction, shown_by.acts, changes)
+    typed = _typed(shown_by.acts)
+    names = _names(told.instruction, typed, changes)
     shown = Shown(
         instruction=told.instruction.strip(),
         answer=told.answer,
         changes=changes,
         oracle=tuple(lines(shown_by.acts, names)),
         names=names,
+        typed=typed,
         max_steps=max(10, 2 * len(shown_by.every)),
     )
     say("playing it again, to see what comes out the same")
     plan, shown = await _tried(plan, shown, shown_by, episode.before, place)
     for note in plan.left_out:
         say(f"note: {note}")
+    if beyond := unsaid(shown):
+        say(f"note: the instruction does not say {', '.join(beyond)}; see the lines that the file marks with # DRAFT")
     text = whole_text(plan, shown, asked.target.name)
     faults = await _faults(place.load("final", text), shown.changes, place.browser)
     _put(asked.target, text)
-    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults)
+    expects = (*expected(shown), *([f"the answer {quoted(told.answer)}"] if told.answer else []))
+    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults, expects)
 
 
 def _nothing(episode: Episode, kept: Sequence[str]) -> str:
@@ -335,9 +356,9 @@ async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, before: Stat
     by_place = tuple(lines(shown_by.every, shown.names, by_place=True))
     candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
     why = ""
-    for number, candidate in enumerate(candidates):
+    for attempt, candidate in enumerate(candidates):
         try:
-            harness = place.load(f"try{number}", whole_text(plan, candidate, "x"))
+            harness = place.load(f"try{attempt}", whole_text(plan, candidate, "x"))
             async with Env(harness, place.browser) as env:
                 again = await _play(env, *harness.tasks.values())
                 owners = await owned(harness.state, env.product)
@@ -398,24 +419,43 @@ def _sorted(changes: Iterable[Changed]) -> list[Changed]:
     return sorted(changes, key=lambda change: (change.table, change.before is None, change.after is None))
 
 
-def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) -> Mapping[str, str]:
-    """Texts that were typed, are in the instruction and came to be in the data: the task's first parameters."""
-    typed = dict.fromkeys(act.action.text for act in joined(acts) if isinstance(act.action, Type))
-    found: dict[str, str] = {}
+def _typed(acts: Sequence[Act]) -> list[str]:
+    """Texts that were typed, or chosen in a native list."""
+    acts = joined(acts)
+    found = [act.action.text if isinstance(act.action, Type) else act.picked for act in acts]
+    return [*dict.fromkeys(filter(None, found))]
+
+
+def _names(instruction: str, typed: Sequence[str], changes: Sequence[Changed]) -> Mapping[Said, str]:
+    """Texts and numbers that were typed, are in the instruction and came to be in the data: the first parameters."""
+    found: dict[Said, str] = {}
     for text in typed:
-        columns = [c for change in changes for c, v in (change.after or {}).items() if v == text]
-        if (
-            len(text) > 1
-            and text in instruction
-            and columns
-            and not any(text in other or other in text for other in found)
-        ):
-            name = variable(columns[0])
-            taken = set(found.values())
-            found[text] = next(
-                n for n in itertools.chain([name], (f"{name}_{i}" for i in range(2, 99))) if n not in taken
-            )
+        of_text, of_number = _columns(changes, text), _columns(changes, number(text))
+        each: Said = text if of_text else number(text) or 0
+        columns = of_text or of_number
+        # A number that several columns have is one of them by chance, and a single letter is in many words.
+        is_clear = len(columns) == 1 if number(text) is not None else bool(columns) and len(text) > 1
+        if is_clear and says(instruction, text) and not any(says(str(o), text) or says(text, o) for o in found):
+            found[each] = variable(columns[0], {*found.values()})
     return found
+
+
+def _columns(changes: Sequence[Changed], value: Said | None) -> list[str]:
+    """The columns that have come to hold a value; not those of numbered keys."""
+    if value is None:
+        return []
+    rows = [(change, change.after or {}) for change in changes]
+    found = {
+        (change.table, column): column
+        for change, row in rows
+        for column, held in row.items()
+        if held == value
+        and not isinstance(held, bool)
+        and isinstance(held, str) == isinstance(value, str)
+        and not (column in change.key and isinstance(held, int))
+        and (change.before is None or change.before.get(column) != held)
+    }
+    return [*found.values()]
 
 
 def _without(plan: Plan, noise: Sequence[Changed], owners: Sequence[Collection[str]], say: Say) -> Plan:
