@@ -13,11 +13,26 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
-from uigym.draft.author import Asked, _loose, _names, _without, check_target
+from uigym.draft.author import Asked, _loose, _names, _steady, _typed, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
 from uigym.draft.explore import with_port
 from uigym.draft.oracle import lines, spoken
-from uigym.draft.text import Part, Plan, Shown, harness_text, quoted, task_name, variable, whole_text
+from uigym.draft.said import is_unsaid
+from uigym.draft.start import HERE, names_a_file, rooted
+from uigym.draft.text import (
+    Part,
+    Plan,
+    Shown,
+    expected,
+    harness_text,
+    imports,
+    quoted,
+    task_name,
+    unsaid,
+    variable,
+    whole_text,
+)
+from uigym.draft.unsteady import by_time
 from uigym.errors import ConfigError
 from uigym.state import Changed, State, differences
 from uigym.types import Click, Drag, Episode, Key, Scroll, Stop, Type
@@ -44,6 +59,41 @@ PLAN = Plan(
 def test_a_command_says_its_port(command: str, told: str) -> None:
     start = with_port(command)
     assert start.command == told and bool(start.remark) is (command != told)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("python app.py --port {port}", "python '@/app.py' --port {port}"),
+        ("PORT={port} python 'my app.py' --conf=app.py", "PORT={port} python '@/my app.py' --conf='@/app.py'"),
+        ("./app.py --db {workdir}/app.py", "'@/app.py' --db {workdir}/app.py"),
+        ("PORT={port} serve sub/ {workdir}", "PORT={port} serve '@/sub' {workdir}"),
+        ("serve --port {port} sub other.py", "serve --port {port} sub other.py"),
+        ("sh -c 'python app.py'", "sh -c 'python app.py'"),
+        ("/bin/sh app.py", "/bin/sh '@/app.py'"),
+    ],
+)
+def test_a_command_works_from_anywhere(
+    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("app.py", "my app.py", "serve"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert rooted(command, tmp_path).replace(HERE, "@") == told
+    assert rooted("x app.py", tmp_path / "sub").replace(HERE, "@") == "x '@/../app.py'"
+    assert rooted("x app.py", tmp_path / "a/b/c/d") == f"x '{tmp_path}/app.py'"
+    assert names_a_file(rooted(command, tmp_path)) is ("@" in told or command.startswith("/"))
+    plan = dataclasses.replace(PLAN, value=rooted(command, tmp_path))
+    place: dict[str, Any] = {
+        "__file__": str(tmp_path / "draft.py"),
+        "Harness": lambda **given: given,
+        "Sqlite": str,
+        "Snapshot": str,
+    }
+    text = imports(plan, ["unchanged"]).partition("HERE =")
+    exec(f"from pathlib import Path\n{text[1]}{text[2]}\n{harness_text(plan)}", place)
+    assert place["shop"]["start"] == told.replace("@", str(tmp_path))
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -144,7 +194,7 @@ def test_a_row_of_which_nothing_can_be_foretold_may_change_at_will() -> None:
 
 def test_a_column_that_the_verifier_has_another_word_for_may_change() -> None:
     before, after = State({"t": ({"id": 1, "key": 1, "a b": 1},)}), State({"t": ({"id": 1, "key": 2, "a b": 2},)})
-    text = whole_text(PLAN, shown(differences(before, after)), "x.py")
+    text = whole_text(PLAN, shown(differences(before, after), instruction="Make it 2."), "x.py")
     assert """changed("t", key=1, **{'a b': 2}, also=["key"])""" in text
 
 
@@ -157,12 +207,73 @@ def test_files_are_told_by_their_text_or_their_digest() -> None:
 
 
 def test_what_was_typed_and_said_becomes_a_parameter() -> None:
-    acts = [Act(Type("Per")), Act(Type("suasion")), Act(Key("Tab")), Act(Type("7"))]
-    added = Changed("books", ("id",), None, {"id": 3, "title": "Persuasion", "pages": 7})
-    assert _names("Add Persuasion, 7 pages.", acts, [added]) == {"Persuasion": "title"}
-    assert _names("Add the book.", acts, [added]) == {}
+    acts = [
+        Act(Type("Per")),
+        Act(Type("suasion")),
+        Act(Key("Tab")),
+        Act(Type("7")),
+        Act(Click(1, 1), BUTTON, "poems", "list"),
+    ]
+    added = Changed("books", ("id",), None, {"id": 7, "title": "Persuasion", "pages": 7, "new": True, "kind": "poems"})
+    typed = _typed(acts)
+    assert typed == ["Persuasion", "7", "poems"]
+    assert _names("Add Persuasion, 7 pages.", typed, [added]) == {"Persuasion": "title", 7: "pages"}
+    assert _names("Add Persuasions, 17 pages, 7.5 euros.", typed, [added]) == {}
+    alike = dataclasses.replace(added, after={**(added.after or {}), "shelf": 7})
+    assert 7 not in _names("Add 7 pages.", typed, [alike])  # which of the two is meant?
     text = whole_text(PLAN, shown([added], instruction="Add {Persuasion}.", names={"Persuasion": "title"}), "x.py")
     assert '"Add {{{title}}}."' in text and 'title: str = one_of("Persuasion")' in text and "title=title" in text
+
+
+def test_a_number_is_a_parameter_wherever_it_is_meant() -> None:
+    added = Changed("tools", ("id",), None, {"id": 12, "name": "Spade", "qty": 12})
+    moved = Changed("shelves", ("id",), {"id": 12, "free": 13}, {"id": 12, "free": 1})
+    field = lines([Act(Click(1, 2), FIELD), Act(Type("12")), Act(Click(1, 2), BUTTON)], {12: "qty"})
+    assert field[0].endswith("fill(str(qty))")
+    fields = {"instruction": "Add 12 of Spade on 120 shelves.", "names": {12: "qty"}, "oracle": field, "typed": ["12"]}
+    text = whole_text(PLAN, shown([added, moved], **fields), "x.py")
+    assert '"Add {qty} of Spade on 120 shelves."' in text and "qty: int = one_of(12)," in text
+    assert 'added("tools", name="Spade", qty=qty)' in text and 'changed("shelves", key=12, free=1)' in text
+    before, after = State({"tools": (), "shelves": (moved.before or {},)}), State({"tools": (added.after or {},), "shelves": (moved.after or {},)})  # fmt: skip
+    assert verifier(shown([added, moved], **fields))(episode(before, after)).success
+
+
+# --- what the instruction does not say -------------------------------------------------------------------------------
+
+
+def test_what_the_instruction_does_not_say_is_marked() -> None:
+    row = {"id": 3, "name": "Spade", "place": "Garden", "qty": 2, "lent": 0, "note": ""}
+    added = Changed("tools", ("id",), None, row)
+    silent = shown([added], instruction="Add Spade.", names={"Spade": "name"}, typed=["Spade", "Garden", "2"])
+    assert unsaid(silent) == ['place="Garden"', "qty=2"]
+    text = whole_text(PLAN, silent, "x.py")
+    assert 'place="Garden",  # DRAFT: the instruction does not say this\n' in text
+    assert "qty=2,  # DRAFT: the instruction does not say this\n" in text and text.count("not say") == 2
+    assert expected(silent) == ['added("tools", name="Spade", place="Garden", qty=2, lent=0, note="")']
+    before, after = State({"tools": ()}, {"tools": ("id",)}), State({"tools": (row,)}, {"tools": ("id",)})
+    assert verifier(silent)(episode(before, after)).success
+    told = shown([added], instruction="Add two of Spade in the garden.")
+    assert unsaid(told) == [] and "does not say" not in whole_text(PLAN, told, "x.py")
+
+
+def test_several_rows_and_changed_ones_are_marked_too() -> None:
+    new = [Changed("t", ("id",), None, {"id": number, "name": name}) for number, name in enumerate(("Ann", "Bob"))]
+    moved = Changed("t", ("id",), {"id": 9, "odd name": 1, "kind": 1}, {"id": 9, "odd name": 5, "kind": 6})
+    draft = shown([*new, moved], instruction="Add Ann.")
+    text = whole_text(PLAN, draft, "x.py")
+    assert '{"name": "Ann"},\n' in text and '{"name": "Bob"},  # DRAFT: the instruction does not say name\n' in text
+    assert "kind=6,  # DRAFT: the instruction does not say this\n" in text
+    assert "**{'odd name': 5},  # DRAFT: the instruction does not say odd name\n" in text
+    assert unsaid(draft) == ['name="Bob"', "odd name=5", "kind=6"]
+
+
+@pytest.mark.parametrize(
+    ("value", "typed", "is_missing"),
+    [("", [], False), (0, [], False), (1, [], False), (1, ["1"], True), (True, [], False), (None, [], False), (2.5, [], True),
+     (12, [], False), (2, [], True), (3, [], False), ("GREEN  tea", [], False), ("tea pot", [], True), ("a.b", [], True)],
+)  # fmt: skip
+def test_what_is_said(value: Any, typed: list[str], is_missing: bool) -> None:
+    assert is_unsaid("Order 12 cups of Green tea, three times.", value, typed) is is_missing
 
 
 # --- oracles ---------------------------------------------------------------------------------------------------------
@@ -212,9 +323,42 @@ def test_what_changes_by_itself_is_left_out() -> None:
         Changed("files", ("path",), None, {"path": "access.txt"}),
     ]
     told: list[str] = []
-    quiet = _without(plan, noise, told.append)
+    quiet = _without(plan, noise, [{"visits", "users"}, {"files"}], told.append)
     assert [part.ignore for part in quiet.state] == [("users.seen", "visits"), ("shop.db*", "access.txt")]
     assert len(told) == 3
+
+
+STAMPED = {"id": "a", "name": "Spade", "at": 1}
+
+
+def test_what_comes_out_differently_is_left_out_of_the_state() -> None:
+    first = [Changed("tools", ("id",), None, STAMPED), Changed("files", ("path",), None, {"path": "x", "sha256": "1"})]
+    again = [
+        Changed("tools", ("id",), None, {**STAMPED, "id": "b", "at": 2}),
+        Changed("files", ("path",), None, {"path": "x", "sha256": "2"}),
+    ]
+    plan = dataclasses.replace(PLAN, state=(*PLAN.state, Part("Files", ("{workdir}",))))
+    steady, told = _steady(
+        plan, shown(first, instruction="Add Spade."), again, frozenset({("tools", "made")}), [{"tools"}, {"files"}]
+    )
+    assert [part.ignore for part in steady.state] == [("tools.at", "tools.id", "tools.made"), ("x",)]
+    assert told.changes == (Changed("tools", (), None, {"name": "Spade"}),)
+    text = whole_text(steady, told, "x.py")
+    assert "    # tools.at, tools.id, tools.made, x: came out differently the second time" in text
+    assert 'added("tools", name="Spade")' in text
+
+
+def test_a_key_stays_where_rows_must_be_named_or_the_probe_needs_it() -> None:
+    new, again = Changed("t", ("id",), None, STAMPED), Changed("t", ("id",), None, {**STAMPED, "id": "b"})
+    loose = {("t", "id"), ("t", "at")}
+    changed = Changed("t", ("id",), {**STAMPED, "id": "c", "at": 0}, {**STAMPED, "id": "c"})
+    assert by_time(loose, [new, changed], [again, changed], PLAN).columns == {("t", "at")}
+    on_server = dataclasses.replace(PLAN, state=(Part("Mysql"),))
+    assert by_time(loose, [new], [again], on_server).columns == {("t", "at")}
+    assert by_time({("t", column) for column in STAMPED}, [new], [again], PLAN).tables == {"t"}
+    file = Changed("files", ("path",), None, {"path": "x", "text": "1"})
+    other = Changed("files", ("path",), None, {"path": "x", "text": "2"})
+    assert not by_time({("files", "text")}, [file], [other], PLAN)  # or nothing would be left to expect
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_from_a_command_and_actions_to_a_sound_harness(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["changes"] == ["bikes id=1: rented 0 -> 1"] and told["faults"] == []
+    assert told["expects"] == ['changed("bikes", key=1, rented=1)']
     text = target.read_text()
     assert text.startswith('"""DRAFT') and "The command's port 8000 became {port}" in text
     assert 'get_by_role("button", name="Rent Blue Tandem", exact=True).click()' in text
@@ -112,16 +113,63 @@ async def test_fields_lists_rows_and_files(tmp_path: Path) -> None:
     made, text = await drafted(tmp_path, show)
     assert made.faults == () and made.task == "add_persuasion_which_is_poems"
     assert 'start="PORT={port} ' in text and 'ready="/healthz"' in text
-    assert 'Sqlite("{workdir}/shelf.db", ignore=["visits"])' in text and "InOrder(" in text
+    assert 'Sqlite("{workdir}/shelf.db", ignore=["visits", "books.at", "books.token"])' in text and "InOrder(" in text
     assert 'Directory("{workdir}", ignore=["shelf.db*", "*.log", "*.pid"])' in text
-    assert 'added("books", title=title, kind="poems", due="", read=0)' in text  # neither token nor time nor number
-    assert 'name="Title", exact=True).fill(title)' in text and 'select_option(label="poems")' in text
-    assert 'changed("books", key=2, read=1, also=["at"])' in text and 'removed("books", id=1)' in text
+    assert 'added("books", title=title, kind=kind, due="", read=0)' in text  # neither token nor time nor number
+    assert 'name="Title", exact=True).fill(title)' in text and "select_option(label=kind)" in text
+    assert 'changed("books", key=2, read=1)' in text and 'removed("books", id=1)' in text
     assert 'added("files", path="books.txt", text=\'Emma\\nPersuasion\')' in text
     assert 'get_by_role("row").filter(has_text="Emma").get_by_role("button", name="Read", exact=True).click()' in text
     assert "wheel" not in text
     told = load(str(made.path)).find_task(made.task).instance(0, State()).instruction
     assert told.startswith("Add Persuasion, which is poems;")
+
+
+TOOLS = """import http.server, sqlite3, sys, time, urllib.parse, uuid
+database = sqlite3.connect(sys.argv[2], check_same_thread=False, isolation_level=None)
+database.execute("CREATE TABLE tools (id TEXT PRIMARY KEY, name TEXT, place TEXT, qty INTEGER, made_at REAL)")
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        page = b"<form method=post>" + b"".join(b"<input style='display: block; height: 40px' name=%s>" % n for n in (b"name", b"place", b"qty"))
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers()
+        self.wfile.write(b"<!doctype html><body style='margin: 0'>" + page + b"<button style='height: 40px'>Add</button>")
+    def do_POST(self):
+        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        row = (str(uuid.uuid4()), form["name"], form["place"], form["qty"], time.time())
+        database.execute("INSERT INTO tools VALUES (?, ?, ?, ?, ?)", row); self.do_GET()
+    def log_message(self, *a): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.browser
+def test_a_draft_that_the_check_accepts_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, gyms, elsewhere = (tmp_path / name for name in ("my_app", "my_gyms", "my_elsewhere"))
+    for folder in (home, gyms, elsewhere):
+        folder.mkdir()
+    (home / "tools.py").write_text(TOOLS)
+    monkeypatch.chdir(home)
+    typed = [
+        each
+        for row, text in enumerate(("Spade", "Garden", "12"))
+        for each in ({"action": "click", "x": 50, "y": 20 + 44 * row}, {"action": "type", "text": text})
+    ]
+    acts = script(tmp_path, *typed, {"action": "key", "chord": "Enter"})
+    target = gyms / "shed.py"
+    words = ["--out", str(target), "--actions", acts, "--viewport", "320x240", "--instruction", "Add 12 of Spade."]
+    result = new(f"'{sys.executable}' tools.py {{port}} {{workdir}}/tools.db", *words)
+    said = " ".join(result.output.split())
+    assert result.exit_code == 0 and "it can be done again" in said, result.output
+    assert "tools.id, tools.made_at: came out differently the second time" in said
+    assert 'the instruction does not say place="Garden"; see the lines' in said
+    assert 'it expects added("tools", name="Spade", place="Garden", qty=12) and no other change' in said
+    text = target.read_text()
+    assert "'{HERE}/../my_app/tools.py' {{port}} {{workdir}}/tools.db\"" in text and str(tmp_path) not in text
+    assert "fill(str(qty))" in text and "Add {qty} of {name}." in text
+    monkeypatch.chdir(elsewhere)
+    checked = CliRunner().invoke(app, ["check", str(target), "--seeds", "0:1", "--json"])
+    found = [line for line in json.loads(checked.stdout)["findings"] if line["check"] == "replay"]
+    assert found and all(line["ok"] for line in found), checked.output
 
 
 @pytest.mark.browser
@@ -259,7 +307,11 @@ async def test_a_person_shows_a_task_on_the_page(tmp_path: Path) -> None:
         await page.mouse.click(*await at.point(box["x"] + 10, box["y"] + 10))
         await page.keyboard.type("Ulysses")
         await page.keyboard.press("Enter")
-        assert await at.acts(3) == ['Click\ntextbox "Title"', "Type\nUlysses", "Key\nEnter"]
+        await at.acts(3)
+        clicked = at.desk._demonstration.every[0].action
+        assert isinstance(clicked, Click) and abs(clicked.x - box["x"] - 10) < 1  # as a file of actions says it
+        place = f"{clicked.x:g}, {clicked.y:g}"
+        assert await at.acts(3) == [f'Click\ntextbox "Title"\n{place}', "Type\nUlysses", "Key\nEnter"]
         await page.locator("#instruction").fill("Add Ulysses.")
         assert "Add Ulysses" not in str(at.desk._demonstration.every)  # words about it are not for the product
         await page.locator("#finish").click()
@@ -401,11 +453,28 @@ def test_data_that_every_slot_would_share(tmp_path: Path) -> None:
     before = f"sqlite3.connect({str(shared)!r}).executescript('CREATE TABLE IF NOT EXISTS t (id)'); kept = open({str(shared)!r})"
     with product(tmp_path, before=before) as command:
         refused(tmp_path, "the product keeps its data in", command, code=2)
+        mended = "my_server.py' --db {workdir}/my_shared.db --keep"  # a variable may not win over an option
+        refused(tmp_path, mended, f"{command} --db ./my_shared.db --keep", code=2)
 
 
 @pytest.mark.browser
 def test_a_demonstration_in_which_nothing_changes(tmp_path: Path) -> None:
     refused(tmp_path, "nothing changed during the demonstration, in bikes, files: show a task", BIKES, code=2)
+
+
+KEEPS = """
+class Handler(Handler):
+    def do_GET(self):
+        page = b"<body style='margin: 0; height: 90vh' onclick='localStorage.x = 1; document.cookie = `y=1`'>"
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers(); self.wfile.write(page)
+"""
+
+
+@pytest.mark.browser
+def test_what_changes_in_the_browser_alone(tmp_path: Path) -> None:
+    with product(tmp_path, before=KEEPS) as command:
+        told = 'in the browser cookies and local storage did. A harness with watch=("storage",)'
+        refused(tmp_path, told, command, code=2)
 
 
 def test_what_is_asked_for_wrongly(tmp_path: Path) -> None:

@@ -94,8 +94,15 @@ def test_defaults_may_be_left_out() -> None:
         ({}, "no action None; expected one of answer, back, click"),
         ({"action": "tap", "x": 1}, "no action 'tap'"),
         ({"action": ["click"]}, "no action"),
-        ({"action": "click", "x": 1}, r"a click action cannot have the fields \['x'\]"),
-        ({"action": "key", "chord": "a", "times": 2}, r"a key action cannot have the fields \['chord', 'times'\]"),
+        (
+            {"action": "click", "x": 1},
+            r"a click action cannot have the fields \['x'\]; expected x, y and if wanted button, count, modifiers$",
+        ),
+        (
+            {"action": "key", "chord": "a", "times": 2},
+            r"a key action cannot have the fields \['chord', 'times'\]; expected chord$",
+        ),
+        ({"action": "done", "text": "x"}, r"a done action cannot have the fields \['text'\]; expected none$"),
     ],
 )
 def test_records_that_are_no_action(record: Any, message: str) -> None:

@@ -210,7 +210,17 @@ def action_from_json(record: Mapping[str, Any]) -> Action:
     try:
         return cls(**fields)
     except TypeError as exc:
-        raise ValueError(f"a {name} action cannot have the fields {sorted(fields)}: {exc}") from exc
+        raise ValueError(f"a {name} action cannot have the fields {sorted(fields)}; {_expected(cls)}") from exc
+
+
+def _expected(cls: type) -> str:
+    """The fields of an action, in words."""
+    own = dataclasses.fields(cls)
+    needed = [each.name for each in own if each.default is dataclasses.MISSING]
+    others = [each.name for each in own if each.name not in needed]
+    told = [", ".join(needed)] if needed else []
+    told += [f"if wanted {', '.join(others)}"] if others else []
+    return f"expected {' and '.join(told) or 'none'}"
 
 
 def _as_tuples(value: Any) -> Any:

@@ -79,7 +79,7 @@ def new(
     if made is None:
         say("discarded; nothing was written")
     elif as_json:
-        print_json({"out": str(made.path), "task": made.task, "changes": [str(c) for c in made.changes], "faults": list(made.faults)})  # fmt: skip
+        print_json({"out": str(made.path), "task": made.task, "changes": [str(c) for c in made.changes], "expects": list(made.expects), "faults": list(made.faults)})  # fmt: skip
     else:
         _print(made)
 
@@ -125,12 +125,11 @@ def _person(instruction: str, answer: str) -> Callable[[Demonstration], Awaitabl
 def _print(made: Draft) -> None:
     console = out()
     console.print(f"[bold]{escape(str(made.path))}[/]: a DRAFT with the task {made.task}; it expects", soft_wrap=True)
-    for change in made.changes[:20]:
-        console.print(f"  {escape(str(change))}", soft_wrap=True)
-    if len(made.changes) > 20:
-        console.print(f"  and {len(made.changes) - 20} more")
-    if not made.changes:
-        console.print("  the answer, and no change")
+    for line in made.expects[:20]:
+        console.print(f"  {escape(line)}", soft_wrap=True)
+    if len(made.expects) > 20:
+        console.print(f"  and {len(made.expects) - 20} more")
+    console.print("  and no other change" if made.expects else "  no change")
     for fault in made.faults:
         console.print(f"[yellow]wrong[/]: {escape(fault)}", soft_wrap=True)
     if not made.faults:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,30 @@ from uigym.browser import Browser
 from uigym.draft.demonstration import SEED, Act, Demonstration, Told
 from uigym.draft.explore import Found, Start, explore_command, explore_on_server, explore_url, with_port
 from uigym.draft.oracle import joined, lines
-from uigym.draft.text import Part, Plan, Shown, harness_text, imports, task_name, variable, whole_text
+from uigym.draft.said import Said, number, says
+from uigym.draft.start import from_here, names_a_file, rooted
+from uigym.draft.text import (
+    HERE_IS,
+    Part,
+    Plan,
+    Shown,
+    expected,
+    harness_text,
+    imports,
+    quoted,
+    task_name,
+    unsaid,
+    variable,
+    whole_text,
+)
+from uigym.draft.unsteady import at_start, by_itself, by_time, owned
 from uigym.env import Env
 from uigym.errors import ConfigError, HarnessError, StoreError, UIGymError, attribute
 from uigym.harness import Harness, Task
 from uigym.policy.scripted import OraclePolicy
 from uigym.product.scratch import Scratch
 from uigym.registry import load
-from uigym.state import Changed, differences
+from uigym.state import Changed, State, differences
 from uigym.types import Done, Episode, Type
 
 Demonstrate = Callable[[Demonstration], Awaitable[Told | None]]
@@ -33,6 +48,8 @@ _NO_DATA = ("*.log", "*.pid")
 _ROUNDS = 3
 _PASSWORD = re.compile(r"(://[^:@/]+):[^@]*@")
 _SECRET = "the password of the database stands in this file; take it from the environment before you share it"
+
+_NO_FILE = "the command names no file; if its program has to be started in a certain folder, call uigym there"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,8 +80,11 @@ class Draft:
     path: Path
     task: str
     changes: tuple[Changed, ...]
+    """What the demonstration has changed, all of it."""
     faults: tuple[str, ...]
     """What is wrong with it already: nothing if its oracle passes and doing nothing fails."""
+    expects: tuple[str, ...] = ()
+    """What the verifier asks for, beside that nothing else changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,8 @@ class Place:
 
     folder: Path
     browser: Browser
+    target: Path
+    """The folder in which the draft will lie."""
 
     def load(self, name: str, text: str) -> Harness:
         """The harness that a text defines.
@@ -81,7 +103,8 @@ class Place:
             HarnessError: It defines none.
         """
         path = self.folder / f"{name}.py"
-        path.write_text(text, encoding="utf-8")
+        here = f"HERE = Path({str(self.target)!r})"  # not where it is tried
+        path.write_text(text.replace(HERE_IS, here, 1), encoding="utf-8")
         try:
             return load(str(path))
         except HarnessError as exc:
@@ -104,7 +127,7 @@ async def draft(asked: Asked, demonstrate: Demonstrate, say: Say) -> Draft | Non
     plan = await _plan(asked, say)
     scratch, browser = Scratch(), await Browser.launch()
     try:
-        return await _draft(asked, plan, demonstrate, say, Place(scratch.path, browser))
+        return await _draft(asked, plan, demonstrate, say, Place(scratch.path, browser, _folder(asked)))
     finally:
         await browser.close()
         scratch.remove()
@@ -142,16 +165,19 @@ async def _plan(asked: Asked, say: Say) -> Plan:
         start = Start(asked.url)
         found = await explore_url(asked.url, asked.ready)
         state, reset = _parts(asked, found)
+    value = rooted(start.command, _folder(asked)) if asked.command else start.command
+    hints = [_SECRET] if _PASSWORD.search(asked.database) else []
+    hints += [_NO_FILE] if asked.command and not names_a_file(value) else []
     plan = Plan(
         name=_name(asked),
         way="start" if asked.command else "url",
-        value=start.command,
+        value=value,
         ready=found.ready,
         home=asked.home,
         viewport=asked.viewport,
         state=state,
         reset=reset,
-        remarks=(*found.remarks, *([_SECRET] if _PASSWORD.search(asked.database) else [])),
+        remarks=(*found.remarks, *hints),
     )
     read = _PASSWORD.sub(r"\1:...@", ", ".join(map(str, state[:-1] or state)))
     say(f"it is ready when {found.ready} answers; its data: {read}")
@@ -164,6 +190,10 @@ def _made(part: Part) -> Any:
     import uigym.product
 
     return getattr(uigym.product, part.name)(*part.arguments, **part.options)
+
+
+def _folder(asked: Asked) -> Path:
+    return asked.target.absolute().parent.resolve()
 
 
 def _name(asked: Asked) -> str:
@@ -181,7 +211,10 @@ def _parts(asked: Asked, found: Found) -> tuple[tuple[Part, ...], tuple[Part, ..
         return (Part("Http", (asked.state_url,)),), (Part("HttpReset", (asked.reset_url,)),)
     if "://" in asked.database:
         return _server_parts(asked.database)
-    databases = (asked.database,) if asked.database else found.databases
+    given = asked.database
+    if given and asked.url:  # of a command, a relative path starts in the work folder
+        given = given if Path(given).is_absolute() else from_here(given, _folder(asked))
+    databases = (given,) if given else found.databases
     if not databases and asked.url:
         raise ConfigError(
             f"nothing tells where the data of {asked.url} are; name them: --db FILE or DSN, or --state and --reset URL"
@@ -218,7 +251,7 @@ async def _draft(asked: Asked, plan: Plan, demonstrate: Demonstrate, say: Say, p
         try:
             noise = await demonstration.begin()
             if noise and attempt + 1 < _ROUNDS:
-                plan = _without(plan, noise, say)
+                plan = _without(plan, noise, await demonstration.owners(), say)
                 continue
             told = await demonstrate(demonstration)
             if told is None:
@@ -237,41 +270,59 @@ async def _write(
 ) -> Draft:
     changes = tuple(differences(episode.before, episode.after))
     if not changes and not told.answer:
-        raise ConfigError(
-            "nothing changed during the demonstration, in "
-            f"{', '.join(sorted(episode.after.tables))}: show a task that changes the product's data, or give the answer"
-        )
+        raise ConfigError(_nothing(episode, shown_by.kept))
     if (
         not any(change.table == "files" for change in changes)
         and len(plan.state) > 1
         and not episode.after.tables["files"]
     ):
         plan = dataclasses.replace(plan, state=plan.state[:-1], reset=plan.reset[:-1])
-    names = _names(told.instruction, shown_by.acts, changes)
+    typed = _typed(shown_by.acts)
+    names = _names(told.instruction, typed, changes)
     shown = Shown(
         instruction=told.instruction.strip(),
         answer=told.answer,
         changes=changes,
         oracle=tuple(lines(shown_by.acts, names)),
         names=names,
+        typed=typed,
         max_steps=max(10, 2 * len(shown_by.every)),
     )
     say("playing it again, to see what comes out the same")
-    shown = await _tried(plan, shown, shown_by, place)
+    plan, shown = await _tried(plan, shown, shown_by, episode.before, place)
+    for note in plan.left_out:
+        say(f"note: {note}")
+    if beyond := unsaid(shown):
+        say(f"note: the instruction does not say {', '.join(beyond)}; see the lines that the file marks with # DRAFT")
     text = whole_text(plan, shown, asked.target.name)
-    faults = await _faults(place.load("final", text), place.browser)
+    faults = await _faults(place.load("final", text), shown.changes, place.browser)
     _put(asked.target, text)
-    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults)
+    expects = (*expected(shown), *([f"the answer {quoted(told.answer)}"] if told.answer else []))
+    return Draft(asked.target, task_name(shown.instruction, plan.name), changes, faults, expects)
 
 
-async def _faults(harness: Harness, browser: Browser) -> tuple[str, ...]:
+def _nothing(episode: Episode, kept: Sequence[str]) -> str:
+    """Why nothing can be drafted."""
+    told = f"nothing changed during the demonstration, in {', '.join(sorted(episode.after.tables))}"
+    if kept:
+        return (
+            f"{told}; but in the browser {' and '.join(kept)} did. A harness with "
+            'watch=("storage",) has that in its state, as tables such as browser.local_storage: write the task by hand, '
+            "or show one that changes the product's data"
+        )
+    return f"{told}: show a task that changes the product's data, or give the answer"
+
+
+async def _faults(harness: Harness, expected: Sequence[Changed], browser: Browser) -> tuple[str, ...]:
     """What a first look finds wrong."""
     (task,) = harness.tasks.values()
     found = []
     async with Env(harness, browser) as env:
         try:
-            reason = _verdict(await _play(env, task))
+            played = await _play(env, task)
+            reason = _verdict(played)
             found += [f"its oracle is not paid: {reason}"] if reason else []
+            found += [] if reason else _apart(expected, tuple(differences(played.before, played.after)))
         except UIGymError as exc:
             found += [f"its oracle fails: {exc}"]
         await env.reset(task, SEED)
@@ -288,24 +339,54 @@ def _verdict(episode: Episode | None) -> str:
     return "" if episode.verdict.success else episode.verdict.reason or "no success"
 
 
-async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, place: Place) -> Shown:
-    """The draft with an oracle that works, and without values that come out differently each time."""
+def _apart(expected: Sequence[Changed], found: Sequence[Changed]) -> list[str]:
+    """What differs between the demonstration and a play that is paid, though it is part of the state."""
+    if _kinds(expected) != _kinds(found):
+        return [f"played again it changed {len(found)} rows, the demonstration {len(expected)}"]
+    loose = ", ".join(f"{table}.{column}" for table, column in sorted(_loose(expected, found)))
+    return (
+        [f"played again it left another value in {loose}: ignore it, or tell it by what stays the same"]
+        if loose
+        else []
+    )
+
+
+async def _tried(plan: Plan, shown: Shown, shown_by: Demonstration, before: State, place: Place) -> tuple[Plan, Shown]:
+    """The draft with an oracle that works, and without what comes out differently each time."""
     by_place = tuple(lines(shown_by.every, shown.names, by_place=True))
     candidates = [shown, dataclasses.replace(shown, oracle=by_place, remarks=("the oracle clicks places, since the elements could not be told by role and name",))]  # fmt: skip
     why = ""
-    for number, candidate in enumerate(candidates):
+    for attempt, candidate in enumerate(candidates):
         try:
-            harness = place.load(f"try{number}", whole_text(plan, candidate, "x"))
+            harness = place.load(f"try{attempt}", whole_text(plan, candidate, "x"))
             async with Env(harness, place.browser) as env:
                 again = await _play(env, *harness.tasks.values())
+                owners = await owned(harness.state, env.product)
         except UIGymError as exc:
             why = why or str(exc).splitlines()[0]
             continue
         other = tuple(differences(again.before, again.after))
         if _kinds(other) == _kinds(shown.changes):
-            return dataclasses.replace(candidate, loose=_loose(shown.changes, other))
+            early = at_start(differences(before, again.before))
+            return _steady(plan, candidate, other, early, owners)
         why = why or f"its second run changed {len(other)} rows, the demonstration {len(shown.changes)}"
-    return dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
+    return plan, dataclasses.replace(shown, remarks=(f"the oracle does not do it again yet: {why.rstrip('.')}",))
+
+
+def _steady(
+    plan: Plan,
+    shown: Shown,
+    again: Sequence[Changed],
+    early: frozenset[tuple[str, str]],
+    owners: Sequence[Collection[str]],
+) -> tuple[Plan, Shown]:
+    """The draft without what differs between two plays, or (`early`) between two starts."""
+    loose = _loose(shown.changes, again) | early
+    left_out = by_time(loose, shown.changes, again, plan)
+    changes = tuple(left_out.removed_from(shown.changes))
+    notes = [f"{', '.join(left_out.entries)}: came out differently the second time, so it is left out of the state"]
+    plan = dataclasses.replace(left_out.ignored_by(plan, owners), left_out=tuple(notes if left_out else ()))
+    return plan, dataclasses.replace(shown, changes=changes, loose=frozenset(loose - left_out.columns))
 
 
 async def _play(env: Env, task: Task) -> Episode:
@@ -338,47 +419,52 @@ def _sorted(changes: Iterable[Changed]) -> list[Changed]:
     return sorted(changes, key=lambda change: (change.table, change.before is None, change.after is None))
 
 
-def _names(instruction: str, acts: Sequence[Act], changes: Sequence[Changed]) -> Mapping[str, str]:
-    """Texts that were typed, are in the instruction and came to be in the data: the task's first parameters."""
-    typed = dict.fromkeys(act.action.text for act in joined(acts) if isinstance(act.action, Type))
-    found: dict[str, str] = {}
+def _typed(acts: Sequence[Act]) -> list[str]:
+    """Texts that were typed, or chosen in a native list."""
+    acts = joined(acts)
+    found = [act.action.text if isinstance(act.action, Type) else act.picked for act in acts]
+    return [*dict.fromkeys(filter(None, found))]
+
+
+def _names(instruction: str, typed: Sequence[str], changes: Sequence[Changed]) -> Mapping[Said, str]:
+    """Texts and numbers that were typed, are in the instruction and came to be in the data: the first parameters."""
+    found: dict[Said, str] = {}
     for text in typed:
-        columns = [c for change in changes for c, v in (change.after or {}).items() if v == text]
-        if (
-            len(text) > 1
-            and text in instruction
-            and columns
-            and not any(text in other or other in text for other in found)
-        ):
-            name = variable(columns[0])
-            taken = set(found.values())
-            found[text] = next(
-                n for n in itertools.chain([name], (f"{name}_{i}" for i in range(2, 99))) if n not in taken
-            )
+        of_text, of_number = _columns(changes, text), _columns(changes, number(text))
+        each: Said = text if of_text else number(text) or 0
+        columns = of_text or of_number
+        # A number that several columns have is one of them by chance, and a single letter is in many words.
+        is_clear = len(columns) == 1 if number(text) is not None else bool(columns) and len(text) > 1
+        if is_clear and says(instruction, text) and not any(says(str(o), text) or says(text, o) for o in found):
+            found[each] = variable(columns[0], {*found.values()})
     return found
 
 
-def _without(plan: Plan, noise: Sequence[Changed], say: Say) -> Plan:
+def _columns(changes: Sequence[Changed], value: Said | None) -> list[str]:
+    """The columns that have come to hold a value; not those of numbered keys."""
+    if value is None:
+        return []
+    rows = [(change, change.after or {}) for change in changes]
+    found = {
+        (change.table, column): column
+        for change, row in rows
+        for column, held in row.items()
+        if held == value
+        and not isinstance(held, bool)
+        and isinstance(held, str) == isinstance(value, str)
+        and not (column in change.key and isinstance(held, int))
+        and (change.before is None or change.before.get(column) != held)
+    }
+    return [*found.values()]
+
+
+def _without(plan: Plan, noise: Sequence[Changed], owners: Sequence[Collection[str]], say: Say) -> Plan:
     """The plan without what changes by itself."""
-    entries = set()
-    for change in noise:
-        if change.table == "files":
-            entries.add((change.before or change.after or {})["path"])
-        elif change.before is None or change.after is None:
-            entries.add(change.table)
-        else:
-            old, new = change.before, change.after
-            entries |= {f"{change.table}.{column}" for column in new if old.get(column) != new[column]}
-    entries = {entry for entry in entries if entry.partition(".")[0] not in entries or "." not in entry}
-    for entry in sorted(entries):
+    left_out = by_itself(noise)
+    for entry in left_out.entries:
         say(f"note: {entry} changes by itself when the first page is opened, and is left out of the state")
-    files = {(change.before or change.after or {})["path"] for change in noise if change.table == "files"}
-    state = [
-        dataclasses.replace(part, ignore=(*part.ignore, *sorted(files if part.name == "Files" else entries - files)))
-        for part in plan.state
-    ]
-    remark = f"{', '.join(sorted(entries))}: left out of the state, since it changes when the first page is opened"
-    return dataclasses.replace(plan, state=tuple(state), remarks=(*plan.remarks, remark))
+    remark = f"{', '.join(left_out.entries)}: left out of the state, since it changes when the first page is opened"
+    return dataclasses.replace(left_out.ignored_by(plan, owners), remarks=(*plan.remarks, remark))
 
 
 def _put(target: Path, text: str) -> None:

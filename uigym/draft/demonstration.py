@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uigym.draft.aim import Target, aim
+from uigym.draft.unsteady import owned
 from uigym.env import Env, Limits
 from uigym.errors import ConfigError, UIGymError
 from uigym.harness import Harness, Task
-from uigym.state import Changed, differences
+from uigym.state import Changed, State, differences
 from uigym.types import Action, Answer, Click, Done, Episode, Observation, Verdict, action_from_json
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ class Demonstration:
         self.observation: Observation | None = None
         self._env = Env(harness, browser, limits=LIMITS)
         self._lock = asyncio.Lock()
+        self.kept: tuple[str, ...] = ()
+        """What the demonstration has changed in the browser, such as "local storage"; told when it has ended."""
+        self._stored = State()
         self._picking: tuple[int, Target, str] | None = None
 
     async def begin(self) -> tuple[Changed, ...]:
@@ -67,7 +71,12 @@ class Demonstration:
             ProductError, BrowserError: One of them does not start.
         """
         self.observation = await self._env.reset(_free(self.harness), SEED)
+        self._stored = await self._storage()
         return tuple(differences(self._env.before, await self._env.product.read_state()))
+
+    async def owners(self) -> list[Collection[str]]:
+        """The tables that each of the harness's probes gives."""
+        return await owned(self.harness.state, self._env.product)
 
     async def act(self, action: Action) -> Observation:
         """Perform an action; one that is refused says so in the observation's `error`, and is not kept.
@@ -98,6 +107,8 @@ class Demonstration:
             ProductError, BrowserError: The state cannot be read, or the page is gone.
         """
         async with self._lock:
+            moved = {change.table for change in differences(self._stored, await self._storage())}
+            self.kept = tuple(sorted(table.removeprefix("browser.").replace("_", " ") for table in moved))
             await self._env.step(Answer(told.answer) if told.answer else Done())
             assert self._env.episode is not None
             return self._env.episode
@@ -105,6 +116,13 @@ class Demonstration:
     async def close(self) -> None:
         """Stop the product."""
         await self._env.close()
+
+    async def _storage(self) -> State:
+        """What the browser keeps; nothing if the page does not tell, since it is for a hint only."""
+        try:
+            return await self._env.session.storage(AIM_S)
+        except UIGymError:
+            return State()
 
     async def _aim(self, action: Click) -> Target | None:
         try:

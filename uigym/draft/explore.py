@@ -110,10 +110,17 @@ async def explore_command(start: Start, asked: str, timeout_s: float) -> Found:
         raise ConfigError(
             f"the product keeps its data in {outside[0]}, which every slot would share; each needs data of its own. "
             f"Tell the product to keep them in {{workdir}}, by an option or a variable of its command: "
-            f"DB={{workdir}}/{outside[0].name} {start.command}"
+            f"{_kept_apart(start.command, outside[0])}"
         )
     remarks = [start.remark, *([] if databases or others else ["its work folder stayed empty up to now"])]
     return Found(ready=ready, databases=tuple(databases), has_files=others, remarks=tuple(filter(None, remarks)))
+
+
+def _kept_apart(command: str, database: Path) -> str:
+    """A command under which each slot has a database of its own: by the option that names it, else by a variable."""
+    word = rf"(?<![^\s='\"])[^\s='\"]*{re.escape(database.name)}(?![^\s'\"])"
+    mended, count = re.subn(word, lambda _: f"{{workdir}}/{database.name}", command)
+    return mended if count else f"DB={{workdir}}/{database.name} {command}"
 
 
 async def explore_on_server(start: Start, state: Probe, reset: Reset, asked: str, timeout_s: float) -> Found:

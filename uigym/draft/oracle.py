@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from uigym.draft.aim import Target
 from uigym.draft.demonstration import Act
+from uigym.draft.said import Said, number
 from uigym.draft.text import quoted
 from uigym.types import Click, Drag, HoldKey, Key, MouseDown, MouseUp, Move, Scroll, Type, Wait
 
 _SELECT_ALL = ("Control+A", "Meta+A")
 
 
-def lines(acts: Sequence[Act], names: Mapping[str, str], *, by_place: bool = False) -> list[str]:
+def lines(acts: Sequence[Act], names: Mapping[Said, str], *, by_place: bool = False) -> list[str]:
     """Statements that do the same, in Playwright's words.
 
     Args:
@@ -47,11 +48,12 @@ def joined(acts: Sequence[Act]) -> list[Act]:
     return found
 
 
-def spoken(value: str, names: Mapping[str, str]) -> str:
+def spoken(value: str, names: Mapping[Said, str]) -> str:
     """A text as Python source, with the parameters that it holds."""
-    if value in names:
-        return names[value]
-    for text in sorted(names, key=len, reverse=True):
+    for each, name in names.items():
+        if str(each) == value:
+            return name if isinstance(each, str) else f"str({name})"
+    for text in sorted((each for each in names if isinstance(each, str)), key=len, reverse=True):
         if text in value and "{" not in value and "}" not in value:
             head, tail = value.split(text, 1)
             marked = quoted(f"{head}\uffff{tail}")  # a character that no text has
@@ -81,7 +83,7 @@ def _merged(acts: list[Act], by_place: bool) -> Iterator[list[Act]]:
         at += size
 
 
-def _lines(acts: Sequence[Act], names: Mapping[str, str], by_place: bool) -> Iterator[str]:
+def _lines(acts: Sequence[Act], names: Mapping[Said, str], by_place: bool) -> Iterator[str]:
     action, target = acts[0].action, None if by_place else acts[0].target
     if isinstance(action, Click):
         yield from _click(acts, action, target, names)
@@ -109,7 +111,7 @@ def _lines(acts: Sequence[Act], names: Mapping[str, str], by_place: bool) -> Ite
         yield f"await page.wait_for_timeout({action.seconds * 1000:g})"
 
 
-def _click(acts: Sequence[Act], action: Click, target: Target | None, names: Mapping[str, str]) -> Iterator[str]:
+def _click(acts: Sequence[Act], action: Click, target: Target | None, names: Mapping[Said, str]) -> Iterator[str]:
     act = acts[0]
     options = f", button={quoted(action.button)}" if action.button != "left" else ""
     options += f", click_count={action.count}" if action.count > 1 else ""
@@ -131,9 +133,10 @@ def _click(acts: Sequence[Act], action: Click, target: Target | None, names: Map
         yield f"await {element}.click({(options + modifiers).removeprefix(', ')})"
 
 
-def located(target: Target, names: Mapping[str, str]) -> str:
+def located(target: Target, names: Mapping[Said, str]) -> str:
     """A target as Python source."""
     source = "page"
+    names = {each: name for each, name in names.items() if isinstance(each, str) and number(each) is None}
     for method, arguments, options in target.way:
         is_role = method == "get_by_role"  # which no parameter stands for
         given = [spoken(each, {} if is_role else names) if isinstance(each, str) else repr(each) for each in arguments]

@@ -259,12 +259,13 @@ def _json(value: Any, status: int = 200) -> tuple[int, str, bytes, dict[str, str
 
 
 def _words(act: Act) -> dict[str, str]:
-    """An act as the page's list shows it."""
+    """An act as the page's list shows it: what was done, to what, and where."""
     action = act.action
     record = {name: getattr(action, name) for name in action.__slots__}
-    where = f"at {record['x']:.0f}, {record['y']:.0f}" if "x" in record else ""
-    what = next((str(record[name]) for name in ("text", "chord") if name in record), where)
+    points = [(record["x"], record["y"])] if "x" in record else [*record.get("path", ())]
+    where = " to ".join(f"{x:g}, {y:g}" for x, y in dict.fromkeys((*points[:1], *points[-1:])))
+    what = next((str(record[name]) for name in ("text", "chord") if name in record), "")
     kind = type(action).__name__
     if kind == "Click" and (record["count"] > 1 or record["button"] != "left"):
         kind = f"{record['button']} click".capitalize() if record["count"] == 1 else "Double click"
-    return {"kind": kind, "what": (act.target.words if act.target is not None else what)[:80]}
+    return {"kind": kind, "what": (act.target.words if act.target is not None else what)[:80], "where": where}

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import keyword
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
+from uigym.draft.said import Said, is_unsaid, pattern
+from uigym.draft.start import HERE
 from uigym.state import Changed
 
 WIDTH = 116
 _TAKEN = {"count", "key", "also", "rows", "table"}
 """Parameters of the verifiers, which columns of these names must not be taken for."""
-_USED = {"added", "all_of", "changed", "done", "equals", "one_of", "page", "removed", "unchanged"}
+_USED = {
+    "HERE",
+    "Path",
+    "int",
+    "float",
+    "str",
+    "added",
+    "all_of",
+    "changed",
+    "done",
+    "equals",
+    "one_of",
+    "page",
+    "removed",
+    "unchanged",
+}
 """Names of the draft itself."""
 _LONG_TEXT = 300
+UNSAID = "# DRAFT: the instruction does not say"
+"""Marks a line that demands what an agent cannot know."""
+HERE_IS = "HERE = Path(__file__).resolve().parent"
+"""The line that says where the draft lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +53,7 @@ class Part:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [quoted(argument) for argument in self.arguments]
+        given = [from_folder(argument) for argument in self.arguments]
         given += [f"{name}={quoted(found)}" for name, found in self.options.items()]
         given += [f"ignore={_texts(self.ignore)}"] if self.ignore else []
         return f"{self.name}({', '.join(given)})"
@@ -49,6 +73,8 @@ class Plan:
     state: tuple[Part, ...]
     reset: tuple[Part, ...]
     remarks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Why the state ignores what it does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,8 +85,10 @@ class Shown:
     answer: str
     changes: tuple[Changed, ...]
     oracle: tuple[str, ...]
-    names: Mapping[str, str]
-    """Parameters by the text that they stand for."""
+    names: Mapping[Said, str]
+    """Parameters by the text or number that they stand for."""
+    typed: Collection[str] = ()
+    """What was typed, or chosen in a list."""
     loose: Collection[tuple[str, str]] = ()
     """(table, column) of values that come out differently each time."""
     max_steps: int = 20
@@ -75,9 +103,10 @@ def harness_text(plan: Plan) -> str:
     }
     fields = [
         f"name={quoted(plan.name)},",
-        f"{plan.way}={quoted(plan.value)},",
+        f"{plan.way}={from_folder(plan.value)},",
         *([f"ready={quoted(plan.ready)},"] if plan.ready != "/" else []),
         *([f"home={quoted(plan.home)},"] if plan.home != "/" else []),
+        *(f"# {note}" for note in plan.left_out),
         *(f"{role}={text}," for role, text in lines.items()),
         f"viewport={plan.viewport},",
     ]
@@ -95,7 +124,21 @@ def imports(plan: Plan, verifiers: Iterable[str]) -> str:
     lines += [f"from uigym.product import {', '.join(sorted(product))}"]
     lines += ["from uigym.verifiers.answer import equals"] if "equals" in used else []
     state = sorted(used & {"added", "changed", "removed", "unchanged"})
-    return "\n".join([*lines, f"from uigym.verifiers.state import {', '.join(state)}"])
+    lines += [f"from uigym.verifiers.state import {', '.join(state)}"]
+    return "\n".join(["from pathlib import Path", "", *lines, "", HERE_IS] if names_here(plan) else lines)
+
+
+def names_here(plan: Plan) -> bool:
+    """Whether the plan names something that lies where the draft does, or near."""
+    given = (plan.value, *(each for part in (*plan.state, *plan.reset) for each in part.arguments))
+    return any(HERE in each for each in given)
+
+
+def from_folder(text: str) -> str:
+    """A text as source, with the draft's folder where it stands in it."""
+    if HERE not in text:
+        return quoted(text)
+    return "f" + quoted(text.replace("{", "{{").replace("}", "}}").replace(HERE, "{HERE}"))
 
 
 def whole_text(plan: Plan, shown: Shown, command: str) -> str:
@@ -121,7 +164,9 @@ def variable(name: str, taken: Collection[str] = ()) -> str:
     """A name as Python may use it, other than those that the file uses already."""
     found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "product"
     found = f"n{found}" if found[0].isdigit() else found
-    return f"{found}_" if keyword.iskeyword(found) or found in _USED or found in taken else found
+    found = f"{found}_" if keyword.iskeyword(found) or found in _USED else found
+    others = (f"{found}_{count}" for count in itertools.count(2))
+    return next(name for name in itertools.chain([found], others) if name not in taken)
 
 
 def quoted(text: str) -> str:
@@ -151,10 +196,10 @@ def _head(plan: Plan, shown: Shown, command: str) -> str:
 
 def _task(plan: Plan, shown: Shown, checks: Sequence[str], loose_rows: Sequence[str]) -> list[str]:
     harness, name = variable(plan.name), task_name(shown.instruction, plan.name)
-    said = shown.instruction.replace("{", "{{").replace("}", "}}")
-    for text, parameter in shown.names.items():
-        said = said.replace(text, f"{{{parameter}}}")
-    parameters = [f"{parameter}: str = one_of({quoted(text)})," for text, parameter in shown.names.items()]
+    said = _with_parameters(shown)
+    parameters = [
+        f"{parameter}: {type(each).__name__} = one_of({value(each, {})})," for each, parameter in shown.names.items()
+    ]
     note = "  # DRAFT: one value each so far; add others" if parameters else ""
     except_ = ", ".join([*(["*done"] if checks else []), *loose_rows])
     lines = [f"@{harness}.task({quoted(said)}, max_steps={shown.max_steps})"]
@@ -173,6 +218,46 @@ def _task(plan: Plan, shown: Shown, checks: Sequence[str], loose_rows: Sequence[
     return [*lines, *(f"    {line}" for line in body or ["pass"]), ""]
 
 
+def _with_parameters(shown: Shown) -> str:
+    """The instruction as the task has it."""
+    names = {_escaped(str(each)): name for each, name in shown.names.items()}
+    said = _escaped(shown.instruction)
+    if not names:
+        return said
+    every = "|".join(pattern(each) for each in sorted(names, key=len, reverse=True))
+    return re.sub(every, lambda found: f"{{{names[found[0]]}}}", said)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def expected(shown: Shown) -> list[str]:
+    """What the verifier expects, a line each, with the values that the parameters have so far."""
+    checks, _ = _checks(dataclasses.replace(shown, names={}))
+    flat = (" ".join(line.partition(f"  {UNSAID}")[0].strip() for line in check.split("\n")) for check in checks)
+    return [line.replace("( ", "(").replace(", )", ")") for line in flat]
+
+
+def unsaid(shown: Shown) -> list[str]:
+    """Values that the verifier demands though the instruction does not say them."""
+    found: dict[str, None] = {}
+    for change in shown.changes:
+        row = _told(change, shown) if change.before is None else _firm(change, shown) if change.after else {}
+        found |= dict.fromkeys(f"{column}={value(row[column], {})}" for column in _unsaid(change.table, row, shown))
+    return [*found]
+
+
+def _unsaid(table: str, row: Mapping[str, Any], shown: Shown) -> list[str]:
+    if table == "files":  # they are the product's work, whatever is in them
+        return []
+    return [
+        column
+        for column, found in row.items()
+        if value(found, shown.names) == value(found, {}) and is_unsaid(shown.instruction, found, shown.typed)
+    ]
+
+
 def _checks(shown: Shown) -> tuple[list[str], list[str]]:
     """(the expected changes, rows that changed in ways which nobody can foretell)."""
     checks: list[str] = []
@@ -184,7 +269,7 @@ def _checks(shown: Shown) -> tuple[list[str], list[str]]:
         gone = [change for change in changes if change.after is None]
         for kind, several in (("added", new), ("removed", gone)):
             rows = [_told(change, shown) for change in several]
-            checks += [_listed(kind, table, rows, shown.names)] if rows else []
+            checks += [_listed(kind, table, rows, shown)] if rows else []
         for change in changes:
             if change.before is not None and change.after is not None:
                 text = _moved(change, shown)
@@ -206,40 +291,68 @@ def _told(change: Changed, shown: Shown) -> dict[str, Any]:
     return kept if kept else {c: v for c, v in row.items() if (change.table, c) not in shown.loose}
 
 
-def _listed(kind: str, table: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+def _listed(kind: str, table: str, rows: Sequence[Mapping[str, Any]], shown: Shown) -> str:
+    names = shown.names if kind == "added" else _texts_of(shown.names)
+    missing = [_unsaid(table, row, shown) if kind == "added" else [] for row in rows]
     if len(rows) == 1 and all(_is_plain(column) for column in rows[0]):
         given = [f"{column}={value(found, names)}" for column, found in rows[0].items()]
+        notes = {1 + at: "this" for at, column in enumerate(rows[0]) if column in missing[0]}
     elif not any(rows):
-        given = [f"count={len(rows)}"]
+        given, notes = [f"count={len(rows)}"], {}
     else:
         given = ["{" + ", ".join(f"{quoted(c)}: {value(v, names)}" for c, v in row.items()) + "}" for row in rows]
-    return _call(kind, [quoted(table), *given])
+        notes = {1 + at: ", ".join(columns) for at, columns in enumerate(missing) if columns}
+    return _call(kind, [quoted(table), *given], notes)
+
+
+def _firm(change: Changed, shown: Shown) -> dict[str, Any]:
+    """The new values of a row that has changed, as far as they can be foretold."""
+    after = change.after or {}
+    loose = _loose(change, shown)
+    return {column: after[column] for column in _moved_columns(change) if column not in loose and column in after}
+
+
+def _moved_columns(change: Changed) -> list[str]:
+    before, after = change.before or {}, change.after or {}
+    return [column for column in {**before, **after} if before.get(column) != after.get(column)]
+
+
+def _loose(change: Changed, shown: Shown) -> list[str]:
+    unnamable = {"key", "also"}  # parameters of `changed`
+    moved = _moved_columns(change)
+    loose = [column for column in moved if (change.table, column) in shown.loose or column in unnamable]
+    if change.table == "files" and "text" in moved and (change.after or {}).get("text"):
+        loose += [column for column in ("size", "sha256") if column in moved]
+    return loose
 
 
 def _moved(change: Changed, shown: Shown) -> str:
-    before, after = change.before or {}, change.after or {}
-    moved = [column for column in {**before, **after} if before.get(column) != after.get(column)]
-    unnamable = {"key", "also"}  # parameters of `changed`
-    loose = [column for column in moved if (change.table, column) in shown.loose or column in unnamable]
-    if change.table == "files":
-        loose = [*loose, *(c for c in ("size", "sha256") if c in moved and "text" in moved and after.get("text"))]
-    firm = [column for column in moved if column not in loose and column in after]
-    key = [value(after[column], shown.names) for column in change.key]
+    after, firm, loose = change.after or {}, _firm(change, shown), _loose(change, shown)
+    key = [value(after[column], _texts_of(shown.names)) for column in change.key]
     named = key[0] if len(key) == 1 else f"({', '.join(key)})"
     if not firm:
         return f"({quoted(change.table)}, {named})"
     also = [f"also={_texts(loose)}"] if loose else []
-    odd = {column: after[column] for column in firm if not column.isidentifier() or keyword.iskeyword(column)}
-    given = [f"{column}={value(after[column], shown.names)}" for column in firm if column not in odd]
+    odd = {column: found for column, found in firm.items() if not column.isidentifier() or keyword.iskeyword(column)}
+    plain = [column for column in firm if column not in odd]
+    given = [f"{column}={value(firm[column], shown.names)}" for column in plain]
     given += [f"**{odd!r}"] if odd else []
-    return _call("changed", [quoted(change.table), f"key={named}", *given, *also])
+    missing = _unsaid(change.table, firm, shown)
+    notes = {2 + at: "this" for at, column in enumerate(plain) if column in missing}
+    notes |= {2 + len(plain): ", ".join(c for c in odd if c in missing)} if {*odd} & {*missing} else {}
+    return _call("changed", [quoted(change.table), f"key={named}", *given, *also], notes)
 
 
-def value(found: Any, names: Mapping[str, str]) -> str:
+def _texts_of(names: Mapping[Said, str]) -> dict[Said, str]:
+    """Without the numbers: a key may be equal by chance."""
+    return {each: name for each, name in names.items() if isinstance(each, str)}
+
+
+def value(found: Any, names: Mapping[Said, str]) -> str:
     """A value as source: the parameter where it is one."""
-    if isinstance(found, str):
-        return names[found] if found in names else quoted(found)
-    return repr(found)
+    if isinstance(found, str | int | float) and not isinstance(found, bool) and found in names:
+        return names[found]
+    return quoted(found) if isinstance(found, str) else repr(found)
 
 
 def _texts(texts: Iterable[str]) -> str:
@@ -256,14 +369,16 @@ def _is_plain(column: str) -> bool:
     return column.isidentifier() and not keyword.iskeyword(column) and column not in _TAKEN
 
 
-def _call(name: str, given: Sequence[str]) -> str:
-    return _wrapped(f"{name}(", [f"{each}," for each in given], ")")
+def _call(name: str, given: Sequence[str], notes: Mapping[int, str] = MappingProxyType({})) -> str:
+    """A call; `notes` say which of its arguments the instruction does not say."""
+    lines = [f"{each}," + (f"  {UNSAID} {notes[at]}" if at in notes else "") for at, each in enumerate(given)]
+    return _wrapped(f"{name}(", lines, ")", is_flat=not notes)
 
 
-def _wrapped(head: str, lines: Sequence[str], tail: str) -> str:
+def _wrapped(head: str, lines: Sequence[str], tail: str, *, is_flat: bool = True) -> str:
     """On one line if it fits, else a line each."""
     flat = f"{head}{' '.join(lines).removesuffix(',')}{tail}"
-    if len(flat) <= WIDTH - 12 and "\n" not in flat and not head.endswith("Harness("):
+    if is_flat and len(flat) <= WIDTH - 12 and "\n" not in flat and not head.endswith("Harness("):
         return flat
     return "\n".join([head, *(_indented(line) for line in lines), tail])
 
