@@ -71,8 +71,10 @@ FAULTS_OF_SEVERAL_SEEDS: dict[str, tuple[str, str]] = {
 """Those that show with two seeds only."""
 
 FAULTS_OF_REACH: dict[str, tuple[str, str]] = {
+    "any_secret_opens": ("reach", "/test/reset by POST with a guessed X-UIGym-Secret"),
     "database_among_static_files": ("reach", "/static/pantry.db by"),
     "reset_from_own_origin": ("reach", "/test/reset by POST"),
+    "secret_on_page": ("reach", "the page reached the secret of the control paths in a <meta>"),
     "state_from_own_origin": ("reach", "/test/state by"),
 }
 """Those that only attacks from the page find."""

@@ -1,5 +1,5 @@
 // Tries every channel that a page has, all at once, and says what it saw of each. What got through is judged elsewhere.
-async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, post, patience }) => {
+async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, controls, knocks, patience }) => {
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   const blocked = []; // by a policy of the product's own
   addEventListener("securitypolicyviolation", (event) => blocked.push(event.blockedURI));
@@ -181,7 +181,7 @@ async ({ second, hit, own, ports, spellings, schemes, files, urls, paths, post, 
   }
   for (const [place, url] of Object.entries(paths)) {
     add(place, "GET", () => read(url));
-    if (post) add(place, "POST", () => read(url, { method: "POST" }));
+    if (controls.includes(place)) for (const [name, options] of Object.entries(knocks)) add(place, name, () => read(url, options));
   }
 
   const seen = await Promise.all(

@@ -21,6 +21,8 @@ from uigym.env import Env
 from uigym.errors import BrowserError, attribute
 from uigym.origins import Origin, origin_of
 from uigym.product import Product
+from uigym.product.http import Control
+from uigym.product.together import flat
 
 PATIENCE_S = 1.5
 """How long a channel may take to get through."""
@@ -119,7 +121,7 @@ async def attack(env: Env, targets: tuple[Target, ...]) -> list[Attempt]:
     """
     page, own = env.session.page, str(origin_of(env.product.base_url))
     await page.context.route("**/uigym-attack/**", _serve)
-    plan = _Plan(own, targets)
+    plan = _Plan(own, targets, _headers(env.product))
     async with Canary(_TCP, _UDP) as canary:
         given = {
             **plan.given,
@@ -164,7 +166,7 @@ class _Tried:
 class _Plan:
     """What a page is told to try on the targets, and what the tries have shown."""
 
-    def __init__(self, own: str, targets: tuple[Target, ...]):
+    def __init__(self, own: str, targets: tuple[Target, ...], headers: tuple[str, ...] = ()):
         self._files = {t.place: Path(t.place).as_uri() for t in targets if t.kind in ("file", "database")}
         urls = {t.place: t.place.replace("tcp://", "http://") for t in targets if t.kind in ("url", "port")}
         self._own = {place: own + _path(url) for place, url in urls.items() if _is_same_server(own, url)}
@@ -174,7 +176,8 @@ class _Plan:
         nobody = {_NOBODY: f"{own}/uigym-nobody-has-this"}
         self.given = {
             "own": own, "spellings": _SPELLINGS, "schemes": _SCHEMES, "files": self._files, "urls": self._urls,
-            "paths": {**nobody, **self._own, **self._routes}, "post": bool(self._own),
+            "paths": {**nobody, **self._own, **self._routes},
+            "controls": [*nobody, *self._own] if self._own else [], "knocks": _knocks(headers),
         }  # fmt: skip
 
     def judge(
@@ -192,7 +195,7 @@ class _Plan:
         return [
             self._judge(one, heard.get(one.channel, ""), shown, stopped, nobody)
             for one in tried
-            if one.target != _NOBODY and not (one.target in self._routes and one.channel == "POST")
+            if one.target != _NOBODY
         ]
 
     def _judge(
@@ -234,6 +237,22 @@ async def _serve(route: Any) -> None:
 @cache
 def _script() -> str:
     return Path(__file__).with_name("attacks.js").read_text(encoding="utf-8")
+
+
+def _headers(product: Product) -> tuple[str, ...]:
+    """Names of the headers that open the harness's control paths."""
+    parts = [leaf for part in (product.harness.reset, product.harness.state) for leaf in flat(part)]
+    return tuple(dict.fromkeys(part.header for part in parts if isinstance(part, Control)))
+
+
+def _knocks(headers: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Requests to a control path on the product's own port, by what they are called: options of fetch."""
+    found: dict[str, dict[str, Any]] = {method: {"method": method} for method in ("POST", "PUT", "DELETE")}
+    for header in headers:
+        for method in ("GET", "POST"):
+            found[f"{method} with a guessed {header}"] = {"method": method, "headers": {header: "guess"}}
+            found[f"{method} with an empty {header}"] = {"method": method, "headers": {header: ""}}
+    return found
 
 
 def _kind(place: str) -> Literal["file", "database", "url", "port"]:

@@ -15,7 +15,7 @@ from uigym.check.attacks import attack, targets
 from uigym.check.cover import covering
 from uigym.check.ends import apart, paid, same_end, worked
 from uigym.check.findings import CHECKS, Counts, Finding, Report, listed
-from uigym.check.leaks import Hidden, leaks, look, untried
+from uigym.check.leaks import Hidden, given_away, leaks, look, untried
 from uigym.check.mutants import Mutant, Right, boasts, full_plays, played, unplayed
 from uigym.check.players import Watched
 from uigym.check.stage import Played, Progress, Stage
@@ -30,6 +30,8 @@ from uigym.types import Episode, PageView, Stop
 from uigym.verify import judge
 
 _ORDER = list(CHECKS)
+_ACT_S = 90.0
+"""An oracle says by itself that it has waited too long; a page that is frozen does not."""
 _RANDOM_STEPS = 12
 """Acts of the policy that does anything; enough to hit what is easily hit."""
 _AGAIN = 4
@@ -75,7 +77,8 @@ async def check_harness(
     chosen = [harness.find_task(name) for name in tasks] if tasks is not None else list(harness.tasks.values())
     if not chosen or not seeds:
         raise HarnessError(f"{harness.name}: nothing to check ({len(chosen)} tasks, {len(seeds)} seeds)")
-    limits = Limits(max_steps=3 * max(task.max_steps for task in chosen) + 20)  # for work that is done twice
+    most = 3 * max(task.max_steps for task in chosen) + 20  # for work that is done twice
+    limits = Limits(max_steps=most, act_s=_ACT_S)
     async with Pool(harness, slots=slots, limits=limits, max_failure_rate=1.0) as pool:
         return await _Check(Stage(pool, progress), harness, chosen, seeds, full).run(reach)
 
@@ -359,8 +362,10 @@ class _Check:
         """What a page of the product gets at that it must not."""
         async with self.stage.pool.borrow() as env:
             await env.reset(self.tasks[0], self.seeds[0])
+            told = given_away(await look(env), env.product.values.get("secret", ""))
             attempts = await attack(env, targets(env.product))
-        through = [f"{one.target} by {one.channel}: {one.detail}" for one in attempts if one.got_through]
+        through = [f"the secret of the control paths in {place}" for place in told]
+        through += [f"{one.target} by {one.channel}: {one.detail}" for one in attempts if one.got_through]
         self.counts = dataclasses.replace(self.counts, attacks=len(attempts), reached=len(through))
         why = "move the control path to another port with a secret, out of what the product serves, or out of `allow`"
         detail = f"the page reached {listed(through)}: {why}" if through else f"{len(attempts)} attempts refused"

@@ -66,6 +66,14 @@ def leaks(rights: Sequence[Right], pages: Mapping[int, Hidden], shown: Mapping[i
         yield f"the answer stands in {place} of the first page, where a program finds it and no person does"
 
 
+def given_away(hidden: Hidden, secret: str) -> list[str]:
+    """Where the first page, or what the product sent for it, holds the secret of the control paths."""
+    if not secret:
+        return []
+    texts = (*hidden.texts, *hidden.answers, ("the page", hidden.seen))
+    return [place for place, text in texts if secret in text]
+
+
 def untried(rights: Sequence[Right]) -> str:
     """Why a task's answers say nothing about leaks; empty if they do."""
     answers = {right.episode.answer for right in rights if len(right.episode.answer or "") >= SHORTEST}

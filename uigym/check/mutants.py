@@ -23,6 +23,8 @@ from uigym.types import Action, Answer, Click, Done, Episode, Key, Stop, Type, W
 
 _DRAWS = 10
 """How many other values of a parameter are drawn to find one that was not tried."""
+TOLERANT = "tolerant"
+"""Tag of a task that takes values near the one that it asks for: what is far off must still not be paid."""
 QUICK_OMITS = 6
 QUICK_VALUES = 3
 _PADDING = "I looked into this carefully, opened the pages that matter and compared what they say. The answer is: "
@@ -78,7 +80,7 @@ def played(right: Right, others: Sequence[Instance], known: Sequence[Right], ful
     """
     if not _only_asks(right.episode):
         yield from _omitting(right.actions, full)
-        yield from _mistyping(right.actions, full)
+        yield from _mistyping(right.actions, full, TOLERANT in right.instance.task.tags)
         yield Mutant("twice", "although it was done twice", _scripts(right.instance, right.instance))
     yield from _with_other_values(right, known, full)
     for other in others[: 3 if full else 1]:
@@ -114,10 +116,11 @@ def _omitting(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
         yield Mutant("omitted", f"without act {i + 1} of {len(actions)}, {act(actions[i])}", _replay(rest))
 
 
-def _mistyping(actions: Sequence[Action], full: bool) -> Iterator[Mutant]:
+def _mistyping(actions: Sequence[Action], full: bool, tolerant: bool) -> Iterator[Mutant]:
     typed = [(i, action) for i, action in enumerate(actions) if isinstance(action, Type) and action.text.strip()]
     for i, action in typed if full else typed[-2:]:
-        for text, kind in ((near_miss(action.text), "wrong value"), (SUCCESS, "success text")):
+        near = () if tolerant else ((near_miss(action.text), "wrong value"),)
+        for text, kind in (*near, (SUCCESS, "success text")):
             wrong = [*actions[:i], dataclasses.replace(action, text=text), *actions[i + 1 :]]
             yield Mutant(kind, f"with {text!r} typed instead of {action.text!r}", _replay(wrong))
 
@@ -170,7 +173,8 @@ def unplayed(
     for how, more in besides(episode, logs, full):
         yield "extra", how, more
     if episode.answer is not None:
-        for kind, how, answer in wrong_answers(episode.answer, answers):
+        tolerant = TOLERANT in right.instance.task.tags
+        for kind, how, answer in wrong_answers(episode.answer, answers, tolerant):
             yield kind, how, dataclasses.replace(episode, answer=answer)
     for name, other in same_seed.items():
         if name != episode.task:
@@ -191,8 +195,8 @@ def undone(episode: Episode, logs: Collection[str]) -> Iterator[tuple[str, State
         yield f"although nothing was left of the work in {table} at the end", reverted(episode, [table])
 
 
-def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """(check, what is wrong, answer) for answers that are not the right one.
+def wrong_answers(right: str, others: Sequence[str], tolerant: bool = False) -> Iterator[tuple[str, str, str]]:
+    """(check, what is wrong, answer) for answers that are not the right one; if tolerant, none that is near it.
 
     Example:
         >>> [answer for _, _, answer in wrong_answers("12", ["7"])][:2]
@@ -203,11 +207,20 @@ def wrong_answers(right: str, others: Sequence[str]) -> Iterator[tuple[str, str,
         yield "guesses", f"for two guesses, {two!r}", two
     yield "guesses", "for a list of guesses", "\n".join([other, right, near_miss(right)])
     yield "guesses", "for the right answer within an essay", f"{_PADDING}{right}. {_PADDING * 5}"
-    yield "wrong value", f"for another seed's answer, {other!r}", other
-    yield "wrong value", f"for the answer {near_miss(right)!r} instead of {right!r}", near_miss(right)
-    for part in {right[:1], right[-1:]} - {right}:
+    if not tolerant:
+        if _said(other) != _said(right):
+            yield "wrong value", f"for another seed's answer, {other!r}", other
+        yield "wrong value", f"for the answer {near_miss(right)!r} instead of {right!r}", near_miss(right)
+    for part in {right[:1], right[-1:]} - {right, re.sub(r"[^0-9.,-]", "", right)}:  # a number may go without its unit
         yield "wrong value", f"for a part of the answer, {part!r} of {right!r}", part
+    far = f"{near_miss(right)[::-1]}7{len(right)}"
+    yield "wrong value", f"for the answer {far!r} instead of {right!r}", far
     yield "wrong value", "for an empty answer", ""
+
+
+def _said(answer: str) -> list[str]:
+    """What an answer says, in whatever order."""
+    return sorted(part for part in re.split(r"[\s,;]+|\band\b", answer.casefold()) if part)
 
 
 def act(action: Action) -> str:
