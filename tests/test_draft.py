@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
-from uigym.draft.author import Asked, _loose, _names, _steady, _typed, _without, check_target
+from uigym.draft.author import Asked, _apart, _loose, _names, _steady, _typed, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
 from uigym.draft.explore import with_port
 from uigym.draft.oracle import lines, spoken
@@ -346,6 +346,15 @@ def test_what_comes_out_differently_is_left_out_of_the_state() -> None:
     text = whole_text(steady, told, "x.py")
     assert "    # tools.at, tools.id, tools.made, x: came out differently the second time" in text
     assert 'added("tools", name="Spade")' in text
+
+
+def test_what_still_differs_is_a_fault() -> None:
+    first, again = (Changed("t", ("id",), None, {**STAMPED, "at": at}) for at in (1, 2))
+    assert _apart([first], [first]) == []
+    assert _apart([first], [again]) == [
+        "played again it left another value in t.at: ignore it, or tell it by what stays the same"
+    ]
+    assert _apart([first], [first, again]) == ["played again it changed 2 rows, the demonstration 1"]
 
 
 def test_a_key_stays_where_rows_must_be_named_or_the_probe_needs_it() -> None:
