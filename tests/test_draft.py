@@ -13,9 +13,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
-from uigym.draft.author import Asked, _apart, _loose, _names, _steady, _typed, _without, check_target
+from uigym.draft.author import Asked, _apart, _loose, _names, _parts, _steady, _typed, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
-from uigym.draft.explore import with_port
+from uigym.draft.explore import Found, with_port
 from uigym.draft.oracle import lines, spoken
 from uigym.draft.said import is_unsaid
 from uigym.draft.start import HERE, names_a_file, rooted
@@ -71,6 +71,8 @@ def test_a_command_says_its_port(command: str, told: str) -> None:
         ("serve --port {port} sub other.py", "serve --port {port} sub other.py"),
         ("sh -c 'python app.py'", "sh -c 'python app.py'"),
         ("/bin/sh app.py", "/bin/sh '@/app.py'"),
+        ("{python} app.py", "{python} '@/app.py'"),
+        ("A='b c' PORT={port} serve app.py", "A='b c' PORT={port} serve '@/app.py'"),
     ],
 )
 def test_a_command_works_from_anywhere(
@@ -94,6 +96,17 @@ def test_a_command_works_from_anywhere(
     text = imports(plan, ["unchanged"]).partition("HERE =")
     exec(f"from pathlib import Path\n{text[1]}{text[2]}\n{harness_text(plan)}", place)
     assert place["shop"]["start"] == told.replace("@", str(tmp_path))
+
+
+def test_a_database_of_a_running_product_is_named_from_the_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = Asked(target=tmp_path / "gyms/x.py", url="http://127.0.0.1:1", database="shop.db")
+    assert _parts(asked, Found(ready="/"))[0] == (Part("Sqlite", (f"{HERE}/../shop.db",)),)
+    assert str(_parts(asked, Found(ready="/"))[0][0]) == 'Sqlite(f"{HERE}/../shop.db")'
+    of_command = dataclasses.replace(asked, url="", command="x")
+    assert _parts(of_command, Found(ready="/"))[0][0] == Part("Sqlite", ("shop.db",))  # in the work folder
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
