@@ -13,9 +13,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from uigym.draft.aim import Target
-from uigym.draft.author import Asked, _loose, _names, _steady, _typed, _without, check_target
+from uigym.draft.author import Asked, _apart, _loose, _names, _parts, _steady, _typed, _without, check_target
 from uigym.draft.demonstration import Act, read_actions
-from uigym.draft.explore import with_port
+from uigym.draft.explore import Found, with_port
 from uigym.draft.oracle import lines, spoken
 from uigym.draft.said import is_unsaid
 from uigym.draft.start import HERE, names_a_file, rooted
@@ -71,6 +71,8 @@ def test_a_command_says_its_port(command: str, told: str) -> None:
         ("serve --port {port} sub other.py", "serve --port {port} sub other.py"),
         ("sh -c 'python app.py'", "sh -c 'python app.py'"),
         ("/bin/sh app.py", "/bin/sh '@/app.py'"),
+        ("{python} app.py", "{python} '@/app.py'"),
+        ("A='b c' PORT={port} serve app.py", "A='b c' PORT={port} serve '@/app.py'"),
     ],
 )
 def test_a_command_works_from_anywhere(
@@ -94,6 +96,17 @@ def test_a_command_works_from_anywhere(
     text = imports(plan, ["unchanged"]).partition("HERE =")
     exec(f"from pathlib import Path\n{text[1]}{text[2]}\n{harness_text(plan)}", place)
     assert place["shop"]["start"] == told.replace("@", str(tmp_path))
+
+
+def test_a_database_of_a_running_product_is_named_from_the_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = Asked(target=tmp_path / "gyms/x.py", url="http://127.0.0.1:1", database="shop.db")
+    assert _parts(asked, Found(ready="/"))[0] == (Part("Sqlite", (f"{HERE}/../shop.db",)),)
+    assert str(_parts(asked, Found(ready="/"))[0][0]) == 'Sqlite(f"{HERE}/../shop.db")'
+    of_command = dataclasses.replace(asked, url="", command="x")
+    assert _parts(of_command, Found(ready="/"))[0][0] == Part("Sqlite", ("shop.db",))  # in the work folder
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -346,6 +359,15 @@ def test_what_comes_out_differently_is_left_out_of_the_state() -> None:
     text = whole_text(steady, told, "x.py")
     assert "    # tools.at, tools.id, tools.made, x: came out differently the second time" in text
     assert 'added("tools", name="Spade")' in text
+
+
+def test_what_still_differs_is_a_fault() -> None:
+    first, again = (Changed("t", ("id",), None, {**STAMPED, "at": at}) for at in (1, 2))
+    assert _apart([first], [first]) == []
+    assert _apart([first], [again]) == [
+        "played again it left another value in t.at: ignore it, or tell it by what stays the same"
+    ]
+    assert _apart([first], [first, again]) == ["played again it changed 2 rows, the demonstration 1"]
 
 
 def test_a_key_stays_where_rows_must_be_named_or_the_probe_needs_it() -> None:

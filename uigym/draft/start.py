@@ -11,6 +11,8 @@ HERE = "\ue000"
 _MOST_UP = 3
 """A file that is further away is named by its full path."""
 _WORD = re.compile(r"""(?:^|(?<=[\s=]))('[^'{}]+'|"[^"{}]+"|[^\s'"={}]+)(?=\s|$)""")
+_SETTINGS = re.compile(r"""\s*(?:\w+=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)*""")
+"""Variables that stand before the program."""
 
 
 def rooted(command: str, folder: Path) -> str:
@@ -24,7 +26,8 @@ def rooted(command: str, folder: Path) -> str:
         >>> rooted("serve --port {port}", Path())
         'serve --port {port}'
     """
-    program = next((found.start() for found in _WORD.finditer(command) if command[found.start() - 1] != "="), 0)
+    settings = _SETTINGS.match(command)
+    program = settings.end() if settings else 0
 
     def replaced(found: re.Match[str]) -> str:
         word = found[1].strip("'\"")
