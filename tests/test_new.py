@@ -237,7 +237,7 @@ def test_a_product_on_a_database_server(tmp_path: Path) -> None:
     acts = script(tmp_path, {"action": "click", "x": 50, "y": 50})
     with mariadb() as server:
         server.run("CREATE DATABASE notes", "CREATE TABLE notes.notes (id INT AUTO_INCREMENT PRIMARY KEY, text TEXT)")
-        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add a note."]
+        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add one note."]
         command = f"'{sys.executable}' '{server_file}' {{port}}"
         assert "names neither {dsn} nor {database}" in " ".join(new(command, *words).output.split())
         result = new(f"{command} {{dsn}}", *words)
