@@ -125,23 +125,6 @@ async def test_fields_lists_rows_and_files(tmp_path: Path) -> None:
     assert told.startswith("Add Persuasion, which is poems;")
 
 
-TOOLS = """import http.server, sqlite3, sys, time, urllib.parse, uuid
-database = sqlite3.connect(sys.argv[2], check_same_thread=False, isolation_level=None)
-database.execute("CREATE TABLE tools (id TEXT PRIMARY KEY, name TEXT, place TEXT, qty INTEGER, made_at REAL)")
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        page = b"<form method=post>" + b"".join(b"<input style='display: block; height: 40px' name=%s>" % n for n in (b"name", b"place", b"qty"))
-        self.send_response(200); self.send_header("Content-Type", "text/html"); self.end_headers()
-        self.wfile.write(b"<!doctype html><body style='margin: 0'>" + page + b"<button style='height: 40px'>Add</button>")
-    def do_POST(self):
-        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-        row = (str(uuid.uuid4()), *map(form.get, ("name", "place", "qty")), time.time())
-        database.execute("INSERT INTO tools VALUES (?, ?, ?, ?, ?)", row); self.do_GET()
-    def log_message(self, *a): pass
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
-
-
 @pytest.mark.browser
 def test_a_draft_is_the_same_on_each_play_and_works_from_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -149,7 +132,7 @@ def test_a_draft_is_the_same_on_each_play_and_works_from_anywhere(
     home, gyms, elsewhere = (tmp_path / name for name in ("my_app", "my_gyms", "my_elsewhere"))
     for folder in (home, gyms, elsewhere):
         folder.mkdir()
-    (home / "tools.py").write_text(TOOLS)
+    (home / "tools.py").write_text((FOLDER / "tools.py").read_text())
     monkeypatch.chdir(home)
     typed = [
         each
@@ -237,7 +220,7 @@ def test_a_product_on_a_database_server(tmp_path: Path) -> None:
     acts = script(tmp_path, {"action": "click", "x": 50, "y": 50})
     with mariadb() as server:
         server.run("CREATE DATABASE notes", "CREATE TABLE notes.notes (id INT AUTO_INCREMENT PRIMARY KEY, text TEXT)")
-        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add a note."]
+        words = ["--db", server.dsn("notes"), "--out", str(target), "--actions", acts, "--instruction", "Add one note."]
         command = f"'{sys.executable}' '{server_file}' {{port}}"
         assert "names neither {dsn} nor {database}" in " ".join(new(command, *words).output.split())
         result = new(f"{command} {{dsn}}", *words)

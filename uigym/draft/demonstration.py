@@ -61,7 +61,7 @@ class Demonstration:
         self._lock = asyncio.Lock()
         self.kept: tuple[str, ...] = ()
         """What the demonstration has changed in the browser, such as "local storage"; told when it has ended."""
-        self._stored = State()
+        self._stored: State | None = None
         self._picking: tuple[int, Target, str] | None = None
 
     async def begin(self) -> tuple[Changed, ...]:
@@ -107,7 +107,8 @@ class Demonstration:
             ProductError, BrowserError: The state cannot be read, or the page is gone.
         """
         async with self._lock:
-            moved = {change.table for change in differences(self._stored, await self._storage())}
+            old, new = self._stored, await self._storage()
+            moved = {change.table for change in differences(old, new)} if old and new else set()
             self.kept = tuple(sorted(table.removeprefix("browser.").replace("_", " ") for table in moved))
             await self._env.step(Answer(told.answer) if told.answer else Done())
             assert self._env.episode is not None
@@ -117,12 +118,14 @@ class Demonstration:
         """Stop the product."""
         await self._env.close()
 
-    async def _storage(self) -> State:
-        """What the browser keeps; nothing if the page does not tell, since it is for a hint only."""
+    async def _storage(self) -> State | None:
+        """What the browser keeps, for a hint; None if the page does not tell, or would have to close a dialog for it."""
+        if self.observation is None or self.observation.open.dialog or self.observation.open.chooser:
+            return None
         try:
             return await self._env.session.storage(AIM_S)
         except UIGymError:
-            return State()
+            return None
 
     async def _aim(self, action: Click) -> Target | None:
         try:
