@@ -19,7 +19,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from uigym.compare import CURRENCIES, SIGNS, Matcher, amount, decimal, equal, number, same, words
+from uigym.compare import CURRENCIES, SIGNS, Matcher, amount, apart, decimal, equal, number, same, words
 from uigym.errors import did_you_mean
 from uigym.moments import Order, same_moment
 
@@ -53,7 +53,7 @@ def close(value: float | Decimal, tolerance: float | Decimal) -> Matcher:
 
     def fits(found: Any) -> bool:
         given = _number(found)
-        return given is not None and abs(given - middle) <= reach
+        return given is not None and apart(given, middle) <= reach
 
     return Matcher(f"close({value!r}, {tolerance!r})", fits)
 
@@ -119,7 +119,7 @@ def money(value: str | float | Decimal, currency: str = "", *, comma: bool = Fal
 
     def fits(found: Any) -> bool:
         if not isinstance(found, str):
-            return _number(found) is not None and equal(found, wanted)
+            return _same_amount(value if isinstance(value, float) else wanted, found)
         said = amount(_dotted(found, comma))
         if said is None or not equal(value if isinstance(value, float) else wanted, said[0]):
             return False
@@ -127,6 +127,17 @@ def money(value: str | float | Decimal, currency: str = "", *, comma: bool = Fal
 
     shown = [repr(value), *([repr(currency)] if currency else []), *(["comma=True"] if comma else [])]
     return Matcher(f"money({', '.join(shown)})", fits)
+
+
+def _same_amount(wanted: float | Decimal, found: Any) -> bool:
+    """Whether a number is an amount: to the last binary digit, and to the cent where those are coarser."""
+    given = _number(found)
+    if given is None or not equal(wanted, found):
+        return False
+    if isinstance(wanted, float) or not isinstance(found, float):
+        return True
+    digits = Decimal(1).scaleb(min(-2, int(wanted.as_tuple().exponent)))
+    return apart(given, wanted) < digits / 2
 
 
 def _dotted(text: str, comma: bool) -> str:
