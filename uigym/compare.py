@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
 from uigym.errors import VerifierError
@@ -53,6 +53,12 @@ SIGNS = {
     "₹": ("INR",), "₩": ("KRW",), "₪": ("ILS",),
 }  # fmt: skip
 """What a sign may stand for; the first is meant where nothing else is said."""
+MAX_NUMBER = 400
+"""Characters; a longer text writes no number."""
+_ULPS = 4
+"""How many of its last binary digits a fraction may lose in sums."""
+_WIDE = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Whatever a product or a policy says has a difference here; the usual context overflows."""
 _SIGN = "|".join([*map(re.escape, SIGNS), *CURRENCIES])
 _AMOUNT = re.compile(
     rf"(?P<minus>-?)\s?(?P<before>{_SIGN})?\s?(?P<minus2>-?)"
@@ -144,6 +150,8 @@ def amount(text: str) -> tuple[Decimal, str] | None:
         >>> amount("$1,250.00"), amount("12.5 CHF"), amount("12 pieces")
         ((Decimal('1250.00'), '$'), (Decimal('12.5'), 'CHF'), None)
     """
+    if len(text) > MAX_NUMBER:
+        return None
     match = _AMOUNT.fullmatch(text.strip().replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " "))
     if match is None or (match["before"] and match["after"]) or (match["minus"] and match["minus2"]):
         return None
@@ -166,15 +174,28 @@ def _same_number(expected: float | Decimal, found: Any) -> bool:
 
 
 def equal(a: float | Decimal, b: float | Decimal) -> bool:
-    """Whether two numbers are the same, give or take what binary fractions lose."""
+    """Whether two numbers are the same, give or take the last digits that binary fractions lose.
+
+    Whole numbers lose nothing and are compared exactly.
+    """
     if isinstance(a, int) and isinstance(b, int):
         return a == b
     x, y = decimal(a), decimal(b)
     if x is None or y is None:
         return False
-    if isinstance(a, float) or isinstance(b, float):  # sums of binary fractions are off by a few last digits
-        return abs(x - y) <= Decimal("1e-9") * max(Decimal(1), abs(x), abs(y))
-    return x == y
+    floats = [abs(one) for one in (a, b) if isinstance(one, float)]
+    if x == y or not floats or (_whole(x) and _whole(y)):
+        return x == y
+    return apart(x, y) <= _ULPS * Decimal(math.ulp(max(floats)))
+
+
+def apart(x: Decimal, y: Decimal) -> Decimal:
+    """How far apart two finite numbers are."""
+    return _WIDE.subtract(x, y).copy_abs()
+
+
+def _whole(x: Decimal) -> bool:
+    return x.adjusted() >= MAX_NUMBER or x == x.to_integral_value()
 
 
 def decimal(value: float | Decimal) -> Decimal | None:

@@ -105,7 +105,8 @@ def same_moment(
     Args:
         expected: A date, which any moment of that day fits; a time of day; or a datetime, which only a moment fits.
         found: A text, or seconds or milliseconds since 1970.
-        zone: Of whatever names none; the day of a moment is that of this zone.
+        zone: Of whatever names none; the day of a moment is that of this zone. A time of day in a zone whose clocks
+            change is none in another zone.
         within: How far off a time may be.
         order: How "03/05/2026" is read; "" does not read it.
     """
@@ -116,13 +117,16 @@ def same_moment(
         if isinstance(expected, datetime):
             instant = said.instant(zone)
             wanted = expected if expected.tzinfo else expected.replace(tzinfo=zone)
-            return instant is not None and abs(instant - wanted) <= within
+            return instant is not None and abs(_between(instant, wanted)) <= within
         if isinstance(expected, date):
             instant = said.instant(zone)
             return (said.day if instant is None else instant.astimezone(zone).date()) == expected
     except OverflowError:  # the last hours of the year 9999
         return False
-    return said.day is None and said.time is not None and _apart(expected, said.time) <= within
+    if said.day is not None or said.time is None:
+        return False
+    shift = _shift(expected.tzinfo or zone, said.zone or zone)
+    return shift is not None and _apart(expected, said.time, shift) <= within
 
 
 def _said(found: Any, order: Order) -> Moment | None:
@@ -174,7 +178,26 @@ def _zone(found: re.Match[str]) -> tzinfo | None:
     return timezone(-offset if said[0] == "-" else offset)
 
 
-def _apart(a: time, b: time) -> timedelta:
-    """How far apart two times of day are, across midnight if that is shorter."""
-    gap = abs(datetime.combine(date.min, a.replace(tzinfo=None)) - datetime.combine(date.min, b))
-    return min(gap, timedelta(days=1) - gap)
+def _between(a: datetime, b: datetime) -> timedelta:
+    """What passes between two moments; of two in one zone, Python would count what the clock on the wall shows."""
+    shown = a.replace(tzinfo=None) - b.replace(tzinfo=None)
+    return shown - ((a.utcoffset() or timedelta(0)) - (b.utcoffset() or timedelta(0)))
+
+
+def _shift(here: tzinfo, there: tzinfo) -> timedelta | None:
+    """How far the clocks in one zone are ahead of those in another; None where that depends on the day."""
+    if here is there:
+        return timedelta(0)
+    ours, theirs = here.utcoffset(None), there.utcoffset(None)
+    return None if ours is None or theirs is None else ours - theirs
+
+
+def _apart(a: time, b: time, shift: timedelta) -> timedelta:
+    """How far apart two times of day are, across midnight if that is shorter; `shift` brings the second to the first."""
+    day = timedelta(days=1)
+    gap = (_of_day(a) - _of_day(b) - shift) % day
+    return min(gap, day - gap)
+
+
+def _of_day(at: time) -> timedelta:
+    return timedelta(hours=at.hour, minutes=at.minute, seconds=at.second, microseconds=at.microsecond)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -71,27 +71,36 @@ class Diff:
         return [*self.removed, *self.altered, *self.new]
 
     def token(self, key: Any) -> str | None:
-        """Of the row with that key, before or after; None if there is none.
+        """Of the row with that key, before or else after; None if there is none.
+
+        A key that is just the same comes first; else one that compares as the same ("7" and 7), if it is the only one.
 
         Raises:
-            VerifierError: The table's rows are not named by such a key.
+            VerifierError: The table's rows are not named by such a key, or several rows from before are.
         """
         values = key if isinstance(key, tuple) else (key,)
         if len(values) != len(self.key):
             need = ", ".join(self.key) or "none: rows cannot be named"
             raise VerifierError(f'the key {key!r} does not fit table "{self.table}", whose key is ({need})')
-        for token, row in {**self.before, **self.after}.items():
-            if self._named(row, values):
-                return token
-        for row in self.rest:
-            if self._named(row, values):
-                token = token_of(row, self.key)
-                self.before[token] = self.after[token] = row
-                return token
-        return None
+        named = self._named(self.rest, values)
+        if len(named) > 1:
+            labels = "; ".join(map(self.label, named[:3]))
+            raise VerifierError(
+                f"the key {key!r} names {len(named)} rows: {labels}. Write the key just as it is stored"
+            )
+        if named:
+            token = token_of(named[0], self.key)
+            if token not in self.before:  # it stayed as it was
+                self.before[token] = self.after[token] = named[0]
+            return token
+        named = self._named(tuple(self.new.values()), values)
+        return token_of(named[0], self.key) if len(named) == 1 else None
 
-    def _named(self, row: Row, values: Sequence[Any]) -> bool:
-        return all(same(value, row[column]) for value, column in zip(values, self.key, strict=True))
+    def _named(self, rows: Sequence[Row], values: Sequence[Any]) -> list[Row]:
+        def fit(one: Callable[[Any, Any], bool]) -> list[Row]:
+            return [row for row in rows if all(one(v, row[c]) for v, c in zip(values, self.key, strict=True))]
+
+        return fit(lambda value, found: type(value) is type(found) and value == found) or fit(same)
 
     def label(self, row: Row) -> str:
         """The row's name for messages: table and key."""
