@@ -81,7 +81,9 @@ def not_(verifier: Verifier) -> Verifier:
     def verify(episode: Episode) -> Verdict:
         verdict = verifier(episode)
         names = ", ".join(p.name for p in verdict.parts)
-        return check(f"not {names}", not verdict.success, f"expected that this would not hold, but it does: {names}")
+        found = check(f"not {names}", not verdict.success, f"expected that this would not hold, but it does: {names}")
+        judged = any(map(_judged, verdict.parts))  # whichever part it failed by
+        return replace(found, parts=tuple(replace(part, judged=judged) for part in found.parts))
 
     return verify
 
@@ -172,13 +174,17 @@ def tried(
 
 def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
     """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
-    judged = any(part.name.removeprefix("not ").startswith(JUDGE) for part in verdict.parts)
-    others = [part for part in verdict.parts if not part.name.startswith((JUDGE, *IDLE))]
+    judged = any(map(_judged, verdict.parts))
+    others = [part for part in verdict.parts if not _judged(part) and not part.name.startswith(IDLE)]
     if judged and not others:
         raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
     if not judged or verdict.score == 0 or any(part.score > 0 for part in others):
         return verdict
     return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
+
+
+def _judged(part: Part) -> bool:
+    return part.judged or part.name.startswith(JUDGE)
 
 
 def _need(verifiers: Sequence[Verifier], name: str) -> None:
@@ -204,7 +210,7 @@ def _combine(
 ) -> Verdict:
     shares = weights or [1.0] * len(verdicts)
     parts = tuple(
-        Part(part.name, part.score, part.reason, part.weight * share)
+        replace(part, weight=part.weight * share)
         for verdict, share in zip(verdicts, shares, strict=True)
         for part in verdict.parts
     )
