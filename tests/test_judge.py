@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from uigym.compare import words
 from uigym.errors import VerifierError
 from uigym.judging import Judge, messages, ruling_of
-from uigym.types import Episode, PageView, State, Stop
+from uigym.types import Episode, PageView, Part, State, Stop
 from uigym.verifiers.state import added, only, unchanged
 from uigym.verify import Verifier, all_of, any_of, judge, not_, weighted
 
@@ -49,11 +50,28 @@ class Model(BaseHTTPRequestHandler):
             message, finish = {"content": None, "tool_calls": [{"id": "1"}]}, "tool_calls"
         if kind == "long":
             finish = "length"
+        if kind == "null":
+            message["content"] = None
+        if kind == "parts":
+            message["content"] = [{"type": "text", "text": ruling("yes")}]
+        if kind == "huge":
+            message["content"] = "x" * 1_000_001
+        if kind in ("drip", "drip-head"):
+            return self.drip(kind == "drip-head")
         if kind == "changing":
             message["content"] = ruling("yes" if len(server.asked) % 2 else "no")
         return self.reply(
             200, {"choices": [{"message": message, "finish_reason": finish}]} if kind != "odd" else {"x": 1}
         )
+
+    def drip(self, head: bool) -> None:
+        """A byte at a time, each in time: more of them than anybody waits for."""
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n" + (b"" if head else b"\r\n"))
+        with suppress(OSError):
+            for _ in range(60):
+                self.wfile.write(b"x")
+                time.sleep(0.05)
 
     def reply(self, status: int, body: Any) -> None:
         content = json.dumps(body).encode()
@@ -81,6 +99,8 @@ REPLIES = {
     "list": f"[{ruling('yes')}]",
     "why": '{"verdict": "yes"}',
     "deep": "[" * 100_000,
+    "pairs": '[["verdict", "yes"], ["why", "x"]]',
+    "pair": '{"verdict": ["yes"], "why": "x"}',
     "unsure": ruling("unsure"),
     "no": ruling("no"),
     "empty": " ",
@@ -166,7 +186,14 @@ def test_no_reply_breaks_the_reading(reply: str) -> None:
 def test_a_judge_that_would_decide_alone_is_a_mistake_of_the_harness(server: Any) -> None:
     part = endpoint(server).says(POLITE)
     nothing = unchanged()
-    for verify in (part, not_(part), any_of(part, WORK), weighted(part, part), all_of(part, nothing), only(part)):
+    dodges = (
+        not_(not_(part)),
+        not_(all_of(nothing, part)),
+        not_(not_(all_of(nothing, part))),
+        not_(any_of(not_(part), not_(nothing))),
+    )
+    plain = (part, not_(part), any_of(part, WORK), weighted(part, part), all_of(part, nothing), only(part))
+    for verify in (*plain, *dodges, all_of(nothing, not_(not_(part))), weighted(not_(all_of(WORK, part)), nothing)):
         with pytest.raises(
             VerifierError, match="lets a language model decide alone: add other parts, or say alone=True"
         ):
@@ -265,11 +292,18 @@ def test_a_page_that_was_not_watched_is_a_mistake_of_the_harness(server: Any) ->
         ("429", "did not answer, 3 times: status 429"),
         ("odd", "does not speak the chat completions protocol"),
         ("slow", "did not answer within 0.2 s"),
+        ("drip", "did not answer within 0.2 s"),
+        ("drip-head", "did not answer within 0.2 s"),
+        ("huge", "sent more than 1000000 bytes"),
+        ("null", "said nothing: expected a text as content"),
+        ("parts", "said nothing: expected a text as content"),
     ],
 )
 def test_an_endpoint_that_fails_is_never_a_score(server: Any, model: str, message: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("uigym.judging._PAUSE_S", 0.01)
-    verify = only(WORK, endpoint(server, model, timeout_s=0.2 if model == "slow" else 30).says(POLITE))
+    verify = only(
+        WORK, endpoint(server, model, timeout_s=0.2 if model in ("slow", "drip", "drip-head") else 30).says(POLITE)
+    )
     with pytest.raises(VerifierError, match=message):
         judge(verify, answered("I am sorry."))
 
@@ -303,6 +337,31 @@ def test_a_verdict_is_the_same_when_it_is_run_again(server: Any, tmp_path: Path)
     )
     assert judge(again, answered("a")) == first and len(server.asked) == 2
     assert [path.suffix for path in (tmp_path / "kept").rglob("*") if path.is_file()] == [".json", ".json"]
+
+
+@pytest.mark.parametrize("model", ["prose", "long", "tools", "pairs", "null"])
+def test_what_cannot_be_understood_is_not_kept(server: Any, tmp_path: Path, model: str) -> None:
+    asked = endpoint(server, model, cache=tmp_path)
+    for times in (1, 2):
+        with suppress(VerifierError):
+            assert asked.ask("true?", {}).verdict == "unsure"
+        assert len(server.asked) == times and not list(tmp_path.rglob("*.json"))
+    assert endpoint(server, "unsure", cache=tmp_path).ask("true?", {}).verdict == "unsure"
+    assert len(list(tmp_path.rglob("*.json"))) == 1
+
+
+def test_parts_that_a_judge_had_a_say_in_are_marked(server: Any) -> None:
+    part = endpoint(server).says(POLITE)
+    verdict = judge(only(WORK, part), answered("I am sorry."))
+    assert [p.judged for p in verdict.parts] == [False, True, False]
+    verdict = judge(weighted(WORK, not_(not_(part))), answered("I am sorry."))
+    assert [p.judged for p in verdict.parts] == [False, True] and verdict.success
+    assert not endpoint(server).says(POLITE, alone=True)(answered("I am sorry.")).parts[0].judged
+    assert Part(**json.loads('{"name": "a", "score": 1.0, "reason": "", "weight": 1.0}')) == Part("a", 1.0)
+
+
+async def test_a_judge_is_asked_where_a_loop_is_running(server: Any) -> None:
+    assert endpoint(server).ask(POLITE, {"answer": "sorry"}).verdict == "yes"
 
 
 def test_the_first_reply_is_everybodys(server: Any, tmp_path: Path) -> None:

@@ -175,6 +175,17 @@ SEND = requested("post", "/api/orders", body={"table": 3, "note": mentions("suga
         (never_requested("DELETE", "/api/orders/*"), [post(method="DELETE")], True),
         (never_requested("POST", "**", body={"table": 4}), [post()], True),
         (never_requested("POST", "**", body={"table": 3}), [post()], False),
+        (never_requested("POST", "**", body={"table": 4}), [post('{"table": 4, "note": "' + "x" * 65514)], False),
+        (never_requested("POST", "**", body={"table": 4}), [post("note=" + "x" * 65531)], False),
+        (never_requested("POST", "**", body={"table": 4}), [post("note=" + "é" * 32765 + "\ufffd")], False),
+        (never_requested("POST", "**", body={"table": 4}), [post("note=" + "x" * 60000)], True),
+        (never_requested("POST", "**", body={"table": 4}), [post('{"table": 4')], False),
+        (never_requested("POST", "**", body={"table": 4}), [post('[{"table": 4}]')], False),
+        (never_requested("POST", "**", body={"table": 4}), [post("")], True),
+        (never_requested("POST", "**", body="x"), [post("y" * 65536)], False),
+        (never_requested("POST", "**", body="x"), [post("y")], True),
+        (never_requested("POST", "**", body="x", status=500), [post("y" * 65536)], True),
+        (never_requested("GET", "**", body="x"), [post("y" * 65536)], True),
     ],
 )
 def test_network(verify: Verifier, exchanges: list[Exchange], success: bool) -> None:

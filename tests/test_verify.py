@@ -198,6 +198,27 @@ def test_a_verifier_can_be_tried_on_data_that_are_made_up() -> None:
         tried(raising, before={})
 
 
+@pytest.mark.parametrize("combine", [weighted, ordered])
+@pytest.mark.parametrize(
+    "weights", [(math.inf, 1), (1, math.nan), (0, 1), (-1, 2), (1e308, 1e308), (math.inf, math.inf)]
+)
+def test_weights_are_positive_and_finite(combine: Any, weights: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match=f"{combine.__name__}: weights must be positive and finite"):
+        combine((weights[0], YES), (weights[1], NO))
+
+
+def test_only_a_success_has_the_whole_score() -> None:
+    almost = Verdict(1.0, False)
+    for verify in (
+        weighted((1, YES), (1e-30, NO)),
+        ordered((1, YES), (1e-30, NO)),
+        weighted(lambda episode: almost),
+        all_of(YES, lambda episode: almost),
+    ):
+        verdict = run(verify)
+        assert 0.99 < verdict.score < 1.0 and not verdict.success
+
+
 def test_weights_may_be_left_out_and_order_may_have_weights() -> None:
     assert run(weighted(YES, (3, NO))).score == 0.25
     assert run(ordered((3, YES), NO)).score == 0.75

@@ -7,14 +7,16 @@ says yes to what is wrong.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -31,6 +33,8 @@ SIGHTS = ("instruction", "answer", "changes", "page")
 """What a judge can be shown."""
 MAX_CHARACTERS = 20_000
 """Of each piece of evidence; what is longer is cut, and the judge is told."""
+MAX_REPLY_BYTES = 1_000_000
+"""A longer reply of the endpoint is an error."""
 _MAX_CHANGES = 200
 _TRIES = 3
 _PAUSE_S = 0.25
@@ -55,7 +59,8 @@ class Ruling:
 class Judge:
     """A model behind an OpenAI-compatible endpoint, asked with temperature 0 and without tools.
 
-    Its replies are kept in a folder, so that a verdict is the same when it is run again.
+    Its rulings are kept in a folder, so that a verdict is the same when it is run again. A reply that is not in the form
+    is not kept: the next time, it is asked again.
 
     Example:
         >>> judge = Judge("http://127.0.0.1:8000/v1", "qwen3-8b", cache=None)
@@ -79,7 +84,7 @@ class Judge:
             model: As the endpoint names it.
             key_variable: Environment variable that holds the endpoint's key; it may be unset.
             cache: Folder for the replies; None keeps them for the life of this object alone.
-            timeout_s: How long one reply may take.
+            timeout_s: How long one reply may take, from the request to its last byte.
             options: More of the request's fields, such as {"max_tokens": 500}; None as a value leaves one out.
 
         Raises:
@@ -122,7 +127,8 @@ class Judge:
         def verify(episode: Episode) -> Verdict:
             ruling = self.ask(statement, {sight: _evidence(episode, sight) for sight in sees})
             why = f"expected the judge {self.model} to say yes to {statement!r}, found {ruling.verdict}: {ruling.why}"
-            return check(name, ruling.verdict == "yes", why)
+            verdict = check(name, ruling.verdict == "yes", why)
+            return verdict if alone else replace(verdict, parts=tuple(replace(p, judged=True) for p in verdict.parts))
 
         return verify
 
@@ -130,40 +136,55 @@ class Judge:
         """One question.
 
         Raises:
-            VerifierError: The endpoint cannot be reached or refuses, or the reply cannot be kept.
+            VerifierError: The endpoint cannot be reached or refuses, its reply is too late, too long or without content, or
+                it cannot be kept.
         """
         fields = {"model": self.model, "messages": messages(statement, evidence), **self._options}
         body = {name: value for name, value in fields.items() if value is not None}
         name = hashlib.sha256(json.dumps([self.url, body], sort_keys=True).encode()).hexdigest()
         reply = self._kept(name)
-        return ruling_of(self._keep(name, self._reply(body)) if reply is None else reply)
+        if reply is None:
+            reply = self._reply(body)
+            if _in_form(reply) is not None:  # what cannot be understood is no ruling that verdicts may rest on
+                reply = self._keep(name, reply)
+        return ruling_of(reply)
 
     # --- the endpoint ---
 
     def _reply(self, body: Mapping[str, Any]) -> str:
         for attempt in range(_TRIES):
             try:
-                answer = self._post(body)
-            except httpx.TimeoutException as exc:
+                with ThreadPoolExecutor(1) as aside:  # a loop may be running in this thread
+                    status, content = aside.submit(asyncio.run, self._post(body)).result()
+            except (TimeoutError, httpx.TimeoutException) as exc:
                 raise VerifierError(f"the judge at {self.url} did not answer within {self._timeout_s:g} s") from exc
             except httpx.HTTPError as exc:
                 why = f"{type(exc).__name__}: {exc}"
             else:
-                if answer.status_code == 200:
-                    return _said(answer, self.url)
-                why = f"status {answer.status_code}: {answer.text[:300]}"
-                if answer.status_code < 500 and answer.status_code not in (408, 429):
-                    hint = f" Is {self._key_variable} set?" if answer.status_code in (401, 403) else ""
+                if status == 200:
+                    return _said(content, self.url)
+                why = f"status {status}: {content[:300]}"
+                if status < 500 and status not in (408, 429):
+                    hint = f" Is {self._key_variable} set?" if status in (401, 403) else ""
                     raise VerifierError(f"the judge at {self.url} refused: {why}.{hint}")
             time.sleep(_PAUSE_S * 2**attempt if attempt + 1 < _TRIES else 0)
         raise VerifierError(f"the judge at {self.url} did not answer, {_TRIES} times: {why}")
 
-    def _post(self, body: Mapping[str, Any]) -> httpx.Response:
+    async def _post(self, body: Mapping[str, Any]) -> tuple[int, str]:
+        """Status and content of the answer; the time is that of all of it, however slowly it comes."""
         key = os.environ.get(self._key_variable, "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})}
         secure = self.url.startswith("https")  # else no certificates need to be read
-        with httpx.Client(trust_env=False, timeout=self._timeout_s, verify=secure) as client:
-            return client.post(f"{self.url}/chat/completions", json=body, headers=headers)
+        client = httpx.AsyncClient(trust_env=False, timeout=self._timeout_s, headers=headers, verify=secure)
+        request = client.build_request("POST", f"{self.url}/chat/completions", json=body)
+        content = bytearray()
+        async with asyncio.timeout(self._timeout_s), client:
+            answer = await client.send(request, stream=True)
+            async for chunk in answer.aiter_raw():  # as it was sent: what is packed could be of any size
+                content += chunk
+                if len(content) > MAX_REPLY_BYTES:
+                    raise VerifierError(f"the judge at {self.url} sent more than {MAX_REPLY_BYTES} bytes")
+        return answer.status_code, content.decode("utf-8", "replace")
 
     # --- replies that are known ---
 
@@ -226,31 +247,38 @@ def ruling_of(reply: str) -> Ruling:
         >>> ruling_of('{"verdict": "yes", "why": "It says so."}').verdict, ruling_of("yes").verdict
         ('yes', 'unsure')
     """
+    ruling = _in_form(reply)
+    return ruling or Ruling("unsure", f"its reply was not in the form that was asked for: {reply[:200]!r}")
+
+
+def _in_form(reply: str) -> Ruling | None:
     fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n```\s*", reply, re.DOTALL)
     try:
         pairs = json.loads(fenced[1] if fenced else reply, object_pairs_hook=tuple)
-        if sorted(name for name, _ in pairs) != ["verdict", "why"]:  # twice the same name is no object
-            raise ValueError("expected verdict and why")
+        if not isinstance(pairs, tuple) or sorted(name for name, _ in pairs) != ["verdict", "why"]:
+            return None  # twice the same name is no object, and neither is a list of pairs
         said = dict(pairs)
     except (ValueError, TypeError, RecursionError):
-        return Ruling("unsure", f"its reply was not in the form that was asked for: {reply[:200]!r}")
+        return None
     if said["verdict"] not in ("yes", "no", "unsure") or not isinstance(said["why"], str):
-        return Ruling("unsure", f"its reply was not in the form that was asked for: {reply[:200]!r}")
+        return None
     return Ruling(said["verdict"], said["why"][:500])
 
 
-def _said(answer: httpx.Response, url: str) -> str:
+def _said(content: str, url: str) -> str:
     """The text of a completion; that of one that wants tools or broke off is no ruling."""
     try:
-        choice = answer.json()["choices"][0]
+        choice = json.loads(content)["choices"][0]
         message = choice["message"]
         if message.get("tool_calls") or choice.get("finish_reason") not in ("stop", None):
             return f"(no whole reply: finish_reason {choice.get('finish_reason')!r})"
-        return str(message["content"])
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
+        if isinstance(message["content"], str):
+            return str(message["content"])
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as exc:
         raise VerifierError(
-            f"the judge at {url} does not speak the chat completions protocol: {answer.text[:300]!r}"
+            f"the judge at {url} does not speak the chat completions protocol: {content[:300]!r}"
         ) from exc
+    raise VerifierError(f"the judge at {url} said nothing: expected a text as content, found {content[:300]!r}")
 
 
 def _evidence(episode: Episode, sight: Sight) -> Any:

@@ -317,12 +317,15 @@ class Part:
     score: float
     reason: str = ""
     weight: float = 1.0
+    judged: bool = False
+    """A language model had its say in it, so that no reward may rest on it alone."""
 
     def __post_init__(self) -> None:
         _need(self, "name", str)
         _need(self, "score", float, int)
         _need(self, "reason", str)
         _need(self, "weight", float, int)
+        _need(self, "judged", bool)
 
 
 def _need(record: Any, field_: str, *kinds: type) -> None:

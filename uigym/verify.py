@@ -6,6 +6,7 @@ verdict. The library of ready ones is `uigym.verifiers`; what combines them is h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -19,6 +20,9 @@ JUDGE_ALONE = "judge alone:"
 """The same, where the harness says that one may."""
 IDLE = ("unchanged", "no ", "not ", "nothing ")
 """How the names of parts begin that hold where nothing was done: they do not speak for any work."""
+
+_ALMOST = math.nextafter(1.0, 0.0)
+"""The most that anything but a success is worth, however little is missing."""
 
 
 class Verifier(Protocol):
@@ -77,7 +81,9 @@ def not_(verifier: Verifier) -> Verifier:
     def verify(episode: Episode) -> Verdict:
         verdict = verifier(episode)
         names = ", ".join(p.name for p in verdict.parts)
-        return check(f"not {names}", not verdict.success, f"expected that this would not hold, but it does: {names}")
+        found = check(f"not {names}", not verdict.success, f"expected that this would not hold, but it does: {names}")
+        judged = any(map(_judged, verdict.parts))  # whichever part it failed by
+        return replace(found, parts=tuple(replace(part, judged=judged) for part in found.parts))
 
     return verify
 
@@ -86,15 +92,15 @@ def weighted(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
     """Success if every part succeeds; the score is the weighted mean of the parts' scores.
 
     Args:
-        parts: (weight, verifier), or a verifier, whose weight is 1; weights are positive and need not sum to 1.
+        parts: (weight, verifier), or a verifier, whose weight is 1; weights are positive, finite, and need not sum to 1.
     """
     verifiers, shares = _shares(parts, "weighted")
 
     def verify(episode: Episode) -> Verdict:
         verdicts = [v(episode) for v in verifiers]
         success = all(v.success for v in verdicts)
-        score = min(1.0, sum(share * v.score for share, v in zip(shares, verdicts, strict=True)))
-        return _combine(1.0 if success else score, success, verdicts, shares)
+        score = sum(share * v.score for share, v in zip(shares, verdicts, strict=True))
+        return _combine(score, success, verdicts, shares)
 
     return verify
 
@@ -113,7 +119,7 @@ def ordered(*parts: Verifier | tuple[float, Verifier]) -> Verifier:
         verdicts = [v(episode) for v in verifiers]
         run = next((i for i, v in enumerate(verdicts) if not v.success), len(verdicts))
         success = run == len(verdicts)
-        return _combine(1.0 if success else min(1.0, sum(shares[:run])), success, verdicts, shares)
+        return _combine(sum(shares[:run]), success, verdicts, shares)
 
     return verify
 
@@ -168,13 +174,17 @@ def tried(
 
 def _beyond_judges(verdict: Verdict, whose: str) -> Verdict:
     """The verdict, worth nothing if no part but those that a language model judges speaks for it."""
-    judged = any(part.name.removeprefix("not ").startswith(JUDGE) for part in verdict.parts)
-    others = [part for part in verdict.parts if not part.name.startswith((JUDGE, *IDLE))]
+    judged = any(map(_judged, verdict.parts))
+    others = [part for part in verdict.parts if not _judged(part) and not part.name.startswith(IDLE)]
     if judged and not others:
         raise VerifierError(f"{whose} lets a language model decide alone: add other parts, or say alone=True")
     if not judged or verdict.score == 0 or any(part.score > 0 for part in others):
         return verdict
     return replace(verdict, score=0.0, success=False, reason=f"nothing but a judge speaks for it; {verdict.reason}")
+
+
+def _judged(part: Part) -> bool:
+    return part.judged or part.name.startswith(JUDGE)
 
 
 def _need(verifiers: Sequence[Verifier], name: str) -> None:
@@ -190,8 +200,8 @@ def _shares(parts: Sequence[Verifier | tuple[float, Verifier]], name: str) -> tu
     given = [part if isinstance(part, tuple) else (1.0, part) for part in parts]
     _need([verifier for _, verifier in given], name)
     weights = [weight for weight, _ in given]
-    if not all(weight > 0 for weight in weights):
-        raise ValueError(f"{name}: weights must be positive, not {weights}")
+    if not all(weight > 0 for weight in weights) or not math.isfinite(sum(weights)):
+        raise ValueError(f"{name}: weights must be positive and finite, not {weights}")
     return [verifier for _, verifier in given], [weight / sum(weights) for weight in weights]
 
 
@@ -200,10 +210,10 @@ def _combine(
 ) -> Verdict:
     shares = weights or [1.0] * len(verdicts)
     parts = tuple(
-        Part(part.name, part.score, part.reason, part.weight * share)
+        replace(part, weight=part.weight * share)
         for verdict, share in zip(verdicts, shares, strict=True)
         for part in verdict.parts
     )
     reason = "; ".join(v.reason for v in verdicts if v.reason) if not success else ""
     effects = tuple(dict.fromkeys(e for v in verdicts for e in v.side_effects))  # two parts may see the same one
-    return Verdict(score, success, parts, reason, effects)
+    return Verdict(1.0 if success else min(score, _ALMOST), success, parts, reason, effects)

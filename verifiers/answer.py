@@ -145,20 +145,39 @@ def _shown(value: Any) -> str:
 def _says(value: Any, answer: str) -> bool:
     if isinstance(value, Matcher) and value.values:
         return any(_says(one, answer) for one in value.values)
-    bare = _bare(answer)
+    forms = _forms(answer)
     if isinstance(value, bool):
-        return words(bare, fold_case=True) in (("yes", "true") if value else ("no", "false"))
-    return same(value, answer, fold_case=True) or same(value, bare, fold_case=True)
+        return any(words(form, fold_case=True) in (("yes", "true") if value else ("no", "false")) for form in forms)
+    return any(same(value, form, fold_case=True) for form in (answer, *forms))
 
 
-def _bare(answer: str) -> str:
-    """Without the quotes or the stars around it, the full stop after it and the # before a number."""
-    text = answer.strip().removesuffix(".").rstrip()
-    if bold := re.fullmatch(r"(\*{1,2})([^*]+)\1", text):
-        text = bold[2].strip().removesuffix(".")
-    if len(text) > 1 and (text[0], text[-1]) in {('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("`", "`")}:
-        text = text[1:-1].strip().removesuffix(".")
-    return re.sub(r"^#(?=[0-9]+$)", "", text)
+def _forms(answer: str) -> list[str]:
+    """The answer as it is, and without what may be around it: a full stop, stars, quotes, the # before a number.
+
+    With and without each, since "Acme Inc." ends with a full stop of its own.
+    """
+    forms = _undotted(answer.strip())
+    for inside in (_bold, _quoted, _numbered):
+        forms += [plain for form in forms if (inner := inside(form)) for plain in _undotted(inner.strip())]
+    return list(dict.fromkeys(forms))
+
+
+def _undotted(text: str) -> list[str]:
+    return [text, text.removesuffix(".").rstrip()]
+
+
+def _bold(text: str) -> str:
+    bold = re.fullmatch(r"(\*{1,2})([^*]+)\1", text)
+    return bold[2] if bold else ""
+
+
+def _quoted(text: str) -> str:
+    quoted = len(text) > 1 and f"{text[0]}{text[-1]}" in ('""', "''", "“”", "‘’", "``")
+    return text[1:-1] if quoted else ""
+
+
+def _numbered(text: str) -> str:
+    return text[1:] if re.fullmatch(r"#[0-9]+", text) else ""
 
 
 _SEPARATORS = (r";", r",", r",\s", r",\s?(?:and|&)\s|,|\s(?:and|&)\s", r",\s(?:and|&)\s|,\s|\s(?:and|&)\s")
@@ -170,16 +189,24 @@ def _items(answer: str) -> Iterator[list[str]]:
     text = answer.strip()
     if text.startswith("["):
         yield from _json_items(text)
-    if words(_bare(text), fold_case=True) == "none":
+    if any(words(form, fold_case=True) == "none" for form in _forms(text)):
         yield []
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1:
-        yield lines
-        yield [re.sub(r"^\s*(?:[-*•–]|[0-9]{1,3}[.)])\s+", "", line) for line in lines]
+        yield from _lines(lines)
         return
     yield [text]
     for separator in _SEPARATORS:
-        yield re.split(separator, text.removesuffix("."))
+        yield re.split(separator, text)
+
+
+def _lines(lines: list[str]) -> Iterator[list[str]]:
+    """Lines, without their bullets where each of them has one: "- 5" is -5 only where other lines have none."""
+    for bullet in (r"[-*•–]\s+", r"[0-9]{1,3}[.)]\s+"):
+        if all(re.match(bullet, line) for line in lines):
+            yield [re.sub(bullet, "", line, count=1) for line in lines]
+            return
+    yield lines
 
 
 def _json_items(text: str) -> Iterator[list[str]]:
