@@ -253,7 +253,8 @@ class Running:
 
     async def acts(self, count: int) -> list[str]:
         await expect(self.page.locator("#acts li")).to_have_count(count)
-        return await self.page.locator("#acts li").all_inner_texts()
+        parts = "all => all.map(li => [...li.children].map(part => part.textContent).filter(Boolean).join('\\n'))"
+        return await self.page.locator("#acts li").evaluate_all(parts)
 
 
 async def shown_by(tmp_path: Path, person: Callable[[Running], Awaitable[None]]) -> tuple[Draft | None, Demonstration]:
