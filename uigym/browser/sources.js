@@ -6,6 +6,7 @@
   const NOISE_MS = 500; // a channel is silent if nothing came of itself for so long, and no two messages for thrice as long
   const REPLY_MS = 150; // on one that is not, answers come within this time
   const PATIENCE_MS = 1000; // on a silent one, the first answer comes within this, unless one failed to come
+  const PICTURE_MS = 1000; // one that takes longer is known by its end on the network alone
   const LULL_MS = 30; // and further ones follow at most so much later
 
   // --- correspondence: nothing links what comes from a channel to what was said to it ---
@@ -193,6 +194,26 @@
     const record = records.get(request);
     if (record && typeof args[0] === "string") record.method = args[0];
   })); // prettier-ignore
+
+  // A picture: the network tells that it has come, or not, a little before the page hears of it.
+  const pictures = table(WeakMap);
+  const pictured = (image) => {
+    const record = pictures.get(image);
+    enter(record.cause);
+    record.done();
+  };
+  replace(proto("HTMLImageElement"), "src", {
+    apply(native, self, args) {
+      const result = apply(native, self, args);
+      const next = self.complete || self.loading === "lazy" ? null : descend("read");
+      if (!next) return result;
+      const known = pictures.get(self);
+      if (known) known.done();
+      else on(self, ["load", "error"], () => pictured(self));
+      pictures.set(self, { cause: next, done: hold(PICTURE_MS) });
+      return result;
+    },
+  }, "set"); // prettier-ignore
 
   // --- IndexedDB: requests, which a cursor repeats, and transactions ---
   const expect = (thing, ends, others) => {
