@@ -206,13 +206,19 @@ async def test_no_flood_of_mails_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len(sink.mails) == 1
 
 
+async def half_sent(sink: Sink) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection within whose mail the server waits for the rest."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", sink.port)
+    writer.write(BEGUN)
+    heard = b""
+    while b"354" not in heard:
+        heard += await reader.read(1000)
+    return reader, writer
+
+
 async def test_a_mail_from_before_a_reset_is_not_one_of_after_it() -> None:
     async with server() as sink:
-        reader, writer = await asyncio.open_connection("127.0.0.1", sink.port)
-        writer.write(BEGUN)
-        heard = b""
-        while b"354" not in heard:
-            heard += await reader.read(1000)
+        reader, writer = await half_sent(sink)
         sink.clear()
         writer.write(b".\r\nQUIT\r\n")
         assert b"451 the product was reset meanwhile" in await reader.read()
@@ -222,11 +228,7 @@ async def test_a_mail_from_before_a_reset_is_not_one_of_after_it() -> None:
 
 async def test_a_mail_under_way_is_waited_for() -> None:
     async with server() as sink:
-        reader, writer = await asyncio.open_connection("127.0.0.1", sink.port)
-        writer.write(BEGUN)
-        heard = b""
-        while b"354" not in heard:
-            heard += await reader.read(1000)
+        _, writer = await half_sent(sink)
         waiting = asyncio.create_task(sink.quiet(30))
         await asyncio.sleep(0.02)
         assert not waiting.done()

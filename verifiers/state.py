@@ -19,7 +19,6 @@ from uigym.compare import same
 from uigym.errors import VerifierError
 from uigym.types import Episode, Row, Verdict
 from uigym.verifiers.rows import (
-    MAX_LISTED,
     Diff,
     columns_shown,
     cut,
@@ -31,9 +30,6 @@ from uigym.verifiers.rows import (
     value_shown,
 )
 from uigym.verify import Verifier, all_of, failed, ordered, passed, weighted
-
-MAX_SIDE_EFFECTS = MAX_LISTED
-"""More are counted, not listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from playwright.async_api import BrowserContext, Error, Page, Request, Response, WebSocket
 
@@ -52,13 +53,11 @@ class Traffic:
     async def exchanges(self, page: Page | None) -> tuple[Exchange, ...]:
         """All of them in the order of sending, after waiting a moment for answers that are under way."""
         await self.catch_up(page)
-        try:
+        with suppress(TimeoutError):  # what is still open is told without an answer
             async with asyncio.timeout(PATIENCE_S):
                 while self._open:
                     self._changed.clear()
                     await self._changed.wait()
-        except TimeoutError:
-            pass  # they are told without an answer
         found = [(number, self._exchange(request, step)) for number, (request, step) in enumerate(self._asked.items())]
         kept = [pair for pair, request in zip(found, self._asked, strict=True) if request not in self._inside]
         for socket, (step, position) in self._sockets.items():

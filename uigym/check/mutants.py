@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -259,7 +259,3 @@ def short(value: Any, other: Any = None) -> str:
         value = {k: v for k, v in value.items() if other.get(k) != v or k in ("id", "name")}
     shown = repr(value)
     return shown if len(shown) <= 120 else shown[:117] + "..."
-
-
-Judged = Callable[[Episode], Episode]
-"""Gives an episode its verdict."""

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import json
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from uigym.check.ends import apart
 from uigym.check.findings import Finding, listed
@@ -232,8 +232,3 @@ def lost(episodes: Sequence[Episode]) -> str:
     """The first failure among the episodes, as the end of a sentence."""
     failures = [episode.failure for episode in episodes if episode.failure]
     return f"; lost to the {failures[0].cause}: {failures[0].message}" if failures else ""
-
-
-def by_seed(episodes: Mapping[tuple[str, int], Episode], seed: int) -> dict[str, Episode]:
-    """The episodes of one seed, by task."""
-    return {task: episode for (task, own), episode in episodes.items() if own == seed}
