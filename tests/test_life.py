@@ -47,11 +47,12 @@ def browser_of(env: Env) -> Browser:
     return steady._shift.browser
 
 
-def stat(pid: int) -> list[str]:
+def ticks(pid: int) -> int:
+    """The CPU time that a process has had, in clock ticks; none once it is gone, as a spare renderer may be any time."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except (OSError, IndexError):
-        return []
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11])
+    except OSError:
+        return 0
 
 
 def children(browser: Browser, kind: str) -> list[int]:
@@ -69,9 +70,9 @@ def children(browser: Browser, kind: str) -> list[int]:
 
 async def renderer_of(env: Env) -> int:
     """The process that draws the page: the one that is busy when the page is."""
-    before = {pid: int(stat(pid)[11]) for pid in children(browser_of(env), "renderer")}
+    before = {pid: ticks(pid) for pid in children(browser_of(env), "renderer")}
     await env.session.page.evaluate("() => { const end = Date.now() + 300; while (Date.now() < end); }")
-    return max(before, key=lambda pid: int(stat(pid)[11]) - before[pid])
+    return max(before, key=lambda pid: ticks(pid) - before[pid])
 
 
 def sent_to(signal_: signal.Signals, who: Callable[[Env], int]) -> Deed:
