@@ -53,7 +53,7 @@ def check(
                 harness,
                 [task.name for task in tasks],
                 seeds=parse_seeds(seeds, Split.TRAIN),
-                slots=1 if harness.url else slots,
+                slots=1 if harness.alone else slots,
                 full=full,
                 progress=lambda done, total, last: shown(done, last, total),
             )
