@@ -37,7 +37,7 @@ def harness(**fields: Any) -> Harness:
 
 async def test_each_is_reset_and_read_as_its_own_harness_says() -> None:
     async with Product(COUNTER) as one, Product(COUNTER) as other:
-        assert [each.place for each in targets(one)] == [str(each.workdir / "data.db") for each in one.all]
+        assert {str(each.workdir / "data.db") for each in one.all} <= {each.place for each in targets(one)}
         first, second = await one.reset(4), await other.reset(4)
         assert first.digest() == second.digest() != (await one.reset(5)).digest()
         assert {"orders", "parcels", "depot.orders", "depot.parcels"} <= first.tables.keys()
