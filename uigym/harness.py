@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import re
 import string
@@ -421,6 +422,13 @@ class Harness:
             part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
             for part, looks in self.looks.items()
         }
+
+    def appearances(self, split: Split) -> int:
+        """How many appearances the seeds of a split are spread over."""
+        heldout = split is Split.HELDOUT
+        return math.prod(
+            len(set(look.heldout if heldout and look.heldout else look.train)) for look in self.looks.values()
+        )
 
 
 class _Seen(Mapping[str, Any]):
