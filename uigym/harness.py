@@ -9,49 +9,23 @@ import string
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
 from uigym.offer import Offer, check_offer
 from uigym.origins import is_origin
 from uigym.params import Sampler
+from uigym.splits import SPLIT_SIZE as SPLIT_SIZE
+from uigym.splits import Looks as Looks
+from uigym.splits import Split as Split
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
 from uigym.watched import WATCHABLE
 
-SPLIT_SIZE = 1_000_000
 _REDRAWS = 20
 """How often another value of a parameter is drawn before it is said to have none."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-
-
-class Split(StrEnum):
-    """Disjoint sets of seeds: a million each, in this order from 0."""
-
-    TRAIN = "train"
-    VALIDATION = "validation"
-    HELDOUT = "heldout"
-
-    def seed(self, index: int) -> int:
-        """The index-th seed of this split."""
-        if not 0 <= index < SPLIT_SIZE:
-            raise ValueError(f"a split has the seeds 0 to {SPLIT_SIZE - 1}, not {index}")
-        return list(Split).index(self) * SPLIT_SIZE + index
-
-    @classmethod
-    def of(cls, seed: int) -> Split:
-        """The split that a seed belongs to.
-
-        Raises:
-            ValueError: The seed is no whole number, negative, or beyond the last split.
-        """
-        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise ValueError(f"a seed is a whole number, not {seed!r:.200}")
-        if not 0 <= seed < SPLIT_SIZE * len(cls):
-            raise ValueError(f"seeds go from 0 to {SPLIT_SIZE * len(cls) - 1}, not {seed}")
-        return list(cls)[seed // SPLIT_SIZE]
 
 
 class Running(Protocol):
@@ -72,19 +46,6 @@ Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """The values that one part of the appearance may take."""
-
-    train: tuple[str, ...]
-    heldout: tuple[str, ...] = ()
-    """Seen only by held-out seeds; empty means that those use the others."""
-
-    def __post_init__(self) -> None:
-        if not self.train:
-            raise HarnessError("Looks() needs at least one value that seeds of the training split see")
-
-
-@dataclass(frozen=True, slots=True)
 class Instance:
     """A task with its parameters filled in: what one episode is about."""
 
@@ -100,6 +61,11 @@ class Instance:
     def id(self) -> str:
         """harness/task."""
         return self.task.id
+
+    @property
+    def home(self) -> str:
+        """Path at which its episode begins."""
+        return self.task.home_with(self.params, self.seed)
 
 
 @dataclass(eq=False)
@@ -120,6 +86,8 @@ class Task:
     """How many actions the oracle needs at most; None if unknown."""
     files: Offer | Callable[..., Offer] = field(default_factory=dict)
     """Files for uploads, beside the harness's; or a function of parameters of the task that gives them."""
+    home: str = ""
+    """Path at which its episodes begin, with {parameters} and {seed}; empty is the harness's."""
     solve: Callable[..., Awaitable[str | None]] | None = None
     """The oracle: async (page, **params) -> the answer, or None."""
 
@@ -154,6 +122,32 @@ class Task:
             params[name] = self._drawn(name, rng, state, params, seed)
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
         return self.given(params, seed, rng.choice(spoken))
+
+    def home_for(self, seed: int, state: State) -> str:
+        """Path at which the episode of a seed begins; of the parameters, no more are drawn than it needs.
+
+        Raises:
+            HarnessError: A parameter cannot be drawn, or its value does not fit into the path.
+        """
+        rng = random.Random(f"{self.id}:{seed}")
+        params: dict[str, Any] = {}
+        needed = set(_fields(self.home)) - {"seed"}
+        for name in self.samplers:
+            if needed <= params.keys():
+                break
+            params[name] = self._drawn(name, rng, state, params, seed)
+        return self.home_with(params, seed)
+
+    def home_with(self, params: Mapping[str, Any], seed: int) -> str:
+        """Path at which an episode with these parameters begins.
+
+        Raises:
+            HarnessError: A value does not fit into the path.
+        """
+        try:
+            return self.home.format(**{"seed": seed, **params}) if self.home else self.harness.home
+        except (LookupError, ValueError, TypeError, AttributeError) as exc:
+            raise HarnessError(f"task {self.id}: cannot fill in home={self.home!r}: {_described(exc)}") from exc
 
     def given(self, params: Mapping[str, Any], seed: int, wording: str) -> Instance:
         """The task with these parameters, said in this way.
@@ -267,6 +261,14 @@ class Harness:
     watch: tuple[str, ...] = ()
     """What episodes keep for verifiers: "network" (`Episode.network`), "page" (`Episode.page`), "storage" (tables
     `browser.cookies`, `browser.local_storage`, ... in the state before and after)."""
+    init: str = ""
+    """JavaScript that runs in the pages' own world before the scripts of every document; `seed` is the episode's. For
+    what the product has no switch for: to seed its own randomness, to leave out a tour."""
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """JavaScript expressions by name, whose values in the page that is shown are the rows of the table
+    `browser.values` (name, value), in the state before and after: for a product that keeps what matters in its page."""
+    until: str = ""
+    """Which of `reads` says, by a value that JavaScript takes for true, that the episode is over; asked after each step."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -310,6 +312,19 @@ class Harness:
             if not good:
                 raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
         self._check_watched()
+        self._check_page()
+
+    def _check_page(self) -> None:
+        reads = self.reads
+        if not isinstance(self.init, str):
+            raise HarnessError(f"harness {self.name!r}: init must be JavaScript as text, not {self.init!r:.200}")
+        if not isinstance(reads, Mapping) or not all(isinstance(t, str) and t for pair in reads.items() for t in pair):
+            raise HarnessError(
+                f"harness {self.name!r}: reads must be JavaScript expressions by name, not {reads!r:.200}"
+            )
+        if self.until and self.until not in reads:
+            hint = did_you_mean(str(self.until), reads)
+            raise HarnessError(f"harness {self.name!r}: until must name one of reads, not {self.until!r:.200}. {hint}")
 
     def _check_watched(self) -> None:
         for field_, value in (("allow", self.allow), ("watch", self.watch)):
@@ -334,6 +349,7 @@ class Harness:
         tags: Sequence[str] = (),
         expected_steps: int | None = None,
         files: Offer | Callable[..., Offer] | None = None,
+        home: str = "",
     ) -> Callable[[Callable[..., Verifier]], Task]:
         """Decorator: add a task. The function's parameters are the task's, their defaults are samplers.
 
@@ -345,6 +361,7 @@ class Harness:
             expected_steps: How many actions the oracle needs at most.
             files: Files for uploads, by name: text, bytes or a Path; or a function that makes them of some of the
                 task's parameters.
+            home: Path at which the task's episodes begin, with {parameters} and {seed}; else the harness's.
         """
 
         def add(function: Callable[..., Verifier]) -> Task:
@@ -359,6 +376,9 @@ class Harness:
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
+            if home and not _is_path(home):
+                raise HarnessError(f'{where}: home must be a path such as "/orders/new", not {home!r:.200}')
+            _check_fields(home, {"seed": None, **samplers}, where, "its home")
             if not callable(files):
                 check_offer(files or {}, where)
             task = Task(
@@ -372,6 +392,7 @@ class Harness:
                 tuple(tags),
                 expected_steps,
                 files or {},
+                home,
             )
             self.tasks[name] = task
             return task
@@ -451,14 +472,17 @@ def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:
     return found
 
 
-def _check_fields(wording: str, samplers: Mapping[str, Sampler], where: str) -> None:
+def _fields(text: str) -> list[str]:
+    """The parameters that a text names in braces."""
+    return [re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+
+
+def _check_fields(text: str, samplers: Mapping[str, Any], where: str, what: str = "the instruction") -> None:
     try:
-        fields = [
-            re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(wording) if name is not None
-        ]
+        fields = _fields(text)
     except ValueError as exc:
-        raise HarnessError(f"{where}: the instruction {wording!r} cannot be read: {exc}") from exc
+        raise HarnessError(f"{where}: {what} {text!r} cannot be read: {exc}") from exc
     for name in fields:
         if name not in samplers:
             hint = did_you_mean(name, samplers).replace("Available", "Parameters")
-            raise HarnessError(f"{where}: the instruction uses {{{name}}}, which is not a parameter. {hint}")
+            raise HarnessError(f"{where}: {what} uses {{{name}}}, which is not a parameter. {hint}")

@@ -263,7 +263,14 @@ class _Check:
 
     def _resets(self) -> None:
         for seed in self.seeds:
-            self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
+            pages: dict[str, list[Episode]] = defaultdict(list)
+            for episode in self.every:
+                if episode.seed == seed and episode.instruction:
+                    home = self.harness.tasks[episode.task].home_with(episode.params, seed)
+                    pages[home].append(episode)
+            several = [begun for begun in pages.values() if len(begun) > 1]
+            for begun in several or [[episode for episode in self.every if episode.seed == seed]]:
+                self.findings += rules.reset(seed, begun)
 
     def _ways(self, right: Right, full: bool) -> list[Mutant]:
         known = [other for (task, _), other in self.rights.items() if task == right.episode.task]
