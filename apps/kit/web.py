@@ -1,0 +1,120 @@
+"""What every app does on the wire: its files, posted forms, and a word said once after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from .store import connect
+
+KIT = Path(__file__).parent / "static"
+TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+MAX_BODY_BYTES = 100_000
+
+
+class Refused(ValueError):
+    """What was asked for cannot be done; the text says why, to the person at the screen."""
+
+
+class Missing(LookupError):
+    """There is no such record; the text says so."""
+
+
+def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, str], str]) -> FastAPI:
+    """An app with its files under /static (the kit's under /static/kit), /healthz, and a page for what is not there.
+
+    Args:
+        title: What the product is called.
+        folder: The app's folder.
+        database: Its SQLite file, kept as `app.state.db`.
+        missing: (connection, reason) -> the HTML of that page.
+    """
+    app = FastAPI(title=title, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.db = database
+    files = {f"kit/{path.name}": path for path in KIT.iterdir()}
+    static = folder / "static"
+    files |= {path.relative_to(static).as_posix(): path for path in static.rglob("*") if path.is_file()}
+    contents = {name: path.read_bytes() for name, path in files.items() if path.suffix in TYPES}
+
+    @app.get("/static/{name:path}")
+    async def file(name: str) -> Response:
+        if name not in contents:
+            raise HTTPException(404)
+        kind = TYPES[files[name].suffix]
+        return Response(contents[name], media_type=kind, headers={"Cache-Control": "max-age=3600"})
+
+    @app.get("/healthz")
+    async def healthz() -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    @app.get("/favicon.ico")
+    async def favicon() -> Response:
+        return Response(status_code=204)
+
+    async def not_found(request: Request, error: Exception) -> Response:
+        code = error.status_code if isinstance(error, HTTPException) else 404
+        reason = str(error) if isinstance(error, Missing) else "There is no such page."
+        with connect(database) as db:
+            return HTMLResponse(missing(db, reason), code)
+
+    for kind_ in (HTTPException, Missing, OverflowError):  # the last: a number that no record can have
+        app.add_exception_handler(kind_, not_found)
+    return app
+
+
+async def form(request: Request) -> list[tuple[str, str]]:
+    """The fields of a posted form, in order.
+
+    Raises:
+        HTTPException: It is larger than a person's form.
+    """
+    body = await request.body()
+    if len(body) > MAX_BODY_BYTES:
+        raise HTTPException(413, f"The form has {len(body)} bytes; at most {MAX_BODY_BYTES} are allowed.")
+    return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+
+
+def shown(request: Request, draw: Callable[[str], str], code: int = 200) -> Response:
+    """A drawn page; what was said at the end of the last change is shown once and forgotten.
+
+    Args:
+        request: What was asked for.
+        draw: (what to say, or "") -> HTML.
+        code: HTTP status.
+    """
+    said = unquote(request.cookies.get("said", ""))
+    response = HTMLResponse(draw(said), code)
+    if said:
+        response.delete_cookie("said")
+    return response
+
+
+def redirect(path: str, said: str = "") -> Response:
+    """On to another page after a change, with a word to say there, in English; the page translates it."""
+    response = RedirectResponse(path, 303)
+    if said:
+        response.set_cookie("said", quote(said), max_age=60, httponly=True, samesite="lax")
+    return response
+
+
+def found(record: dict[str, Any] | None) -> dict[str, Any]:
+    """The record.
+
+    Raises:
+        Missing: There is none.
+    """
+    if record is None:
+        raise Missing("This record does not exist, or has been deleted.")
+    return record
