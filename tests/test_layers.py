@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"beside", "errors", "hold", "loop", "offer", "origins", "splits", "state", "surroundings", "types", "watched"},
     {"compare", "moments", "verify", "params"},
+    {"given"},
     {"harness", "judging", "policy.codecs", "train.rows"},
     {"registry", "product", "browser", "store", "models"},
     {"steady"},

@@ -9,11 +9,12 @@ import string
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
+from uigym.given import check_given, is_path
 from uigym.offer import Offer, check_offer
-from uigym.origins import is_origin
 from uigym.params import Sampler
 from uigym.splits import SPLIT_SIZE as SPLIT_SIZE
 from uigym.splits import Looks as Looks
@@ -21,7 +22,6 @@ from uigym.splits import Split as Split
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
-from uigym.watched import WATCHABLE
 
 _REDRAWS = 20
 """How often another value of a parameter is drawn before it is said to have none."""
@@ -43,6 +43,16 @@ Probe = Callable[[Running], Awaitable[State]]
 """Reads the product's state out of band. Raises where it cannot; never gives an empty state instead."""
 Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
 """(product, seed, appearance) -> the product holds the seed's data, in that appearance."""
+
+
+class Installable(Protocol):
+    """A product of others that is fetched once, such as `uigym.product.Pip("wagtail==7.0")`."""
+
+    value: str
+    """What a harness's strings name its folder by, in braces."""
+
+    async def installed(self) -> Path:
+        """Its folder; what is not there is fetched first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +240,15 @@ class Harness:
     name: str
     state: Probe
     reset: Reset
+    install: tuple[Installable, ...] = ()
+    """What is fetched before the first start, such as Pip("wagtail==7.0"): its folder is {pip}, {npm} or {apt}."""
     start: str = ""
     """Command that starts the product, run in the current folder and without a shell; {port}, {workdir}, {python}
-    (the interpreter that runs the gym) and what `state` and `reset` prepare, such as {database}, are filled in."""
+    (the interpreter that runs the gym), {pip} and the like, and what `state` and `reset` prepare, such as {database},
+    are filled in."""
     asgi: str | Callable[..., Any] = ""
     """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread. It may take
-    what `state` and `reset` prepare as keyword arguments: (workdir, database)."""
+    what is installed and what `state` and `reset` prepare as keyword arguments: (workdir, npm, database)."""
     url: str = ""
     """Address of a product that is already running."""
     ready: str = "/"
@@ -272,7 +285,7 @@ class Harness:
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._check_kinds()
+        check_given(self)
         if not _NAME.fullmatch(self.name):
             raise HarnessError(f"a harness's name must be lower-case letters, digits, - and _, not {self.name!r}")
         ways = [way for way, value in (("start", self.start), ("asgi", self.asgi), ("url", self.url)) if value]
@@ -291,55 +304,6 @@ class Harness:
                 raise HarnessError(
                     f"harness {self.name}: {action!r} cannot be granted; expected some of {[a.__name__ for a in GRANTED]}"
                 )
-
-    def _check_kinds(self) -> None:
-        """What Python does not check, at the line where it was written."""
-        size = self.viewport
-        wrong = [
-            ("name", self.name, "text", isinstance(self.name, str)),
-            ("start", self.start, "a command as text", isinstance(self.start, str)),
-            ("url", self.url, "an address as text", isinstance(self.url, str)),
-            ("ready", self.ready, 'a path such as "/healthz"', _is_path(self.ready)),
-            ("home", self.home, 'a path such as "/"', _is_path(self.home)),
-            ("ready_timeout_s", self.ready_timeout_s, "seconds", _is_between(self.ready_timeout_s, 1e-3, 86_400)),
-            ("grants", self.grants, "a tuple of actions", isinstance(self.grants, tuple | list)),
-            ("surroundings", self.surroundings, "Surroundings(...)", isinstance(self.surroundings, Surroundings)),
-            ("looks", self.looks, "Looks by part", _are_looks(self.looks)),
-            ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
-             and all(type(side) is int and 1 <= side <= 10_000 for side in size)),
-        ]  # fmt: skip
-        for field_, value, expected, good in wrong:
-            if not good:
-                raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
-        self._check_watched()
-        self._check_page()
-
-    def _check_page(self) -> None:
-        reads = self.reads
-        if not isinstance(self.init, str):
-            raise HarnessError(f"harness {self.name!r}: init must be JavaScript as text, not {self.init!r:.200}")
-        if not isinstance(reads, Mapping) or not all(isinstance(t, str) and t for pair in reads.items() for t in pair):
-            raise HarnessError(
-                f"harness {self.name!r}: reads must be JavaScript expressions by name, not {reads!r:.200}"
-            )
-        if self.until and self.until not in reads:
-            hint = did_you_mean(str(self.until), reads)
-            raise HarnessError(f"harness {self.name!r}: until must name one of reads, not {self.until!r:.200}. {hint}")
-
-    def _check_watched(self) -> None:
-        for field_, value in (("allow", self.allow), ("watch", self.watch)):
-            if not isinstance(value, tuple | list):
-                raise HarnessError(f"harness {self.name!r}: {field_} must be a tuple of texts, not {value!r:.200}")
-        for origin in self.allow:
-            if not is_origin(origin):
-                raise HarnessError(
-                    f'harness {self.name!r}: allow takes origins such as "https://cdn.example" or '
-                    f'"http://127.0.0.1:9000", without a path and without *, not {origin!r:.200}'
-                )
-        for what in self.watch:
-            if what not in WATCHABLE:
-                hint = did_you_mean(str(what), WATCHABLE)
-                raise HarnessError(f"harness {self.name!r}: {what!r:.200} cannot be watched. {hint}")
 
     def task(
         self,
@@ -376,7 +340,7 @@ class Harness:
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
-            if home and not _is_path(home):
+            if home and not is_path(home):
                 raise HarnessError(f'{where}: home must be a path such as "/orders/new", not {home!r:.200}')
             _check_fields(home, {"seed": None, **samplers}, where, "its home")
             if not callable(files):
@@ -436,18 +400,6 @@ class _Seen(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._params)
-
-
-def _is_path(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("/")
-
-
-def _is_between(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def _are_looks(value: object) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(part, Looks) for part in value.values())
 
 
 def _described(exc: BaseException) -> str:
