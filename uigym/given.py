@@ -32,6 +32,8 @@ def check_given(harness: Harness) -> None:
         ("grants", harness.grants, "a tuple of actions", isinstance(harness.grants, tuple | list)),
         ("surroundings", harness.surroundings, "Surroundings(...)", isinstance(harness.surroundings, Surroundings)),
         ("looks", harness.looks, "Looks by part", _are_looks(harness.looks)),
+        ("beside", harness.beside, "harnesses by name", isinstance(harness.beside, Mapping)),
+        ("meet", harness.meet, "an async callable", harness.meet is None or callable(harness.meet)),
         ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
          and all(type(side) is int and 1 <= side <= 10_000 for side in size)),
     ]  # fmt: skip
