@@ -51,8 +51,9 @@ Meet = Callable[[Mapping[str, Running]], Awaitable[None]]
 class Installable(Protocol):
     """A product of others that is fetched once, such as `uigym.product.Pip("wagtail==7.0")`."""
 
-    value: str
-    """What a harness's strings name its folder by, in braces."""
+    @property
+    def value(self) -> str:
+        """What a harness's strings name its folder by, in braces."""
 
     async def installed(self) -> Path:
         """Its folder; what is not there is fetched first."""

@@ -340,9 +340,10 @@ class _Check:
         task, seed = place
         async with self.stage.pool.borrow() as env:
             await env.reset(task, seed)
+            before = await env.product.read_state()
             work = [(Request(task, seed, member=8000 + n), _AS_IT_IS) for n in range(self.stage.pool.slots - 1)]
             await self.stage.mutants(work)
-            rows = apart(env.before, await env.product.read_state())
+            rows = apart(before, await env.product.read_state())
         why = "give each slot its own data: a folder, a database, a port; {workdir} and {port} are each slot's own"
         detail = f"what one slot did changed another's data: {listed(rows)}. So {why}" if rows else ""
         self.findings.append(Finding("isolation", task, seed, not rows, detail))
