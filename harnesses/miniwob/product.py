@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from uigym import Harness, Verifier, all_of
@@ -33,9 +35,10 @@ async def as_it_is(product: Any, seed: int, appearance: Any) -> None:
     """Nothing is left behind that could be put back."""
 
 
-def pages(workdir: Path, pip: str) -> StaticFiles:
+def pages(workdir: Path, pip: str) -> Starlette:
     """What the package brings along, as it is."""
-    return StaticFiles(directory=next(Path(pip).glob("lib/python3*/site-packages/miniwob/html")))
+    (html,) = Path(pip).glob("lib/python3*/site-packages/miniwob/html")
+    return Starlette(routes=[Mount("/", StaticFiles(directory=html))])
 
 
 MINIWOB = Harness(

@@ -61,12 +61,15 @@ def eval_(
     checkpoint: Annotated[
         str,
         typer.Option(
+            "--checkpoint",
+            "--policy",
             metavar="DIR",
             help="Folder that training wrote; tiny, the model that comes with uigym; or noop, random, oracle.",
         ),
     ],
     split: SplitName = Split.HELDOUT,
     episodes: Annotated[int, typer.Option(min=1, max=SPLIT_SIZE, help="In all, spread evenly over the tasks.")] = 100,
+    seeds: Annotated[str, typer.Option(metavar="A:B", help="These seeds of every task instead.")] = "",
     greedy: Annotated[
         bool, typer.Option(help="Always the likeliest action, instead of drawing as in training.")
     ] = False,
@@ -81,11 +84,13 @@ def eval_(
     \b
       uigym eval kiosk --checkpoint runs/quickstart --split heldout --episodes 300
       uigym eval kiosk/order --checkpoint tiny --greedy --json
+      uigym eval miniwob --policy random --split train --seeds 0:1
     """
     found, tasks = find_tasks(harness)
     plan = Plan(episodes=episodes, split=split, slots=slots)
+    wanted = requests(tasks, parse_seeds(seeds, split)) if seeds else plan.requests(tasks)
     store, _ = _open(folder, resume=False)
-    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, plan.requests(tasks), plan, store)
+    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, wanted, plan, store)
     _finish(found, trial.episodes, folder, as_json)
 
 
