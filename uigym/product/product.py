@@ -150,7 +150,8 @@ class Product:
         launched, self._launched = self._launched, None
         try:
             if launched is not None:
-                await launched.stop()
+                with attribute(ProductError, f"{self.harness.name}: cannot be stopped"):
+                    await launched.stop()
         finally:
             await self._tidy()
             if self._scratch is not None:
