@@ -74,8 +74,8 @@ class Product:
         for other in self.beside.values():
             await other.start()
         self._make_folders()
-        addresses = {f"{name}_url": other.base_url for name, other in self.beside.items()}
         prepared = {part.value: str(await part.installed()) for part in self.harness.install}
+        addresses = {f"{name}_url": other.base_url for name, other in self.beside.items()}
         self.values = {"workdir": str(self.workdir), "python": sys.executable, **addresses, **prepared}
         for part in self._parts("prepare"):
             self._prepared.append(part)
