@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
@@ -69,6 +70,16 @@ Probe = Callable[[Running], Awaitable[State]]
 """Reads the product's state out of band. Raises where it cannot; never gives an empty state instead."""
 Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
 """(product, seed, appearance) -> the product holds the seed's data, in that appearance."""
+
+
+class Installable(Protocol):
+    """A product of others that is fetched once, such as `uigym.product.Pip("wagtail==7.0")`."""
+
+    value: str
+    """What a harness's strings name its folder by, in braces."""
+
+    async def installed(self) -> Path:
+        """Its folder; what is not there is fetched first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +247,15 @@ class Harness:
     name: str
     state: Probe
     reset: Reset
+    install: tuple[Installable, ...] = ()
+    """What is fetched before the first start, such as Pip("wagtail==7.0"): its folder is {pip}, {npm} or {apt}."""
     start: str = ""
     """Command that starts the product, run in the current folder and without a shell; {port}, {workdir}, {python}
-    (the interpreter that runs the gym) and what `state` and `reset` prepare, such as {database}, are filled in."""
+    (the interpreter that runs the gym), {pip} and the like, and what `state` and `reset` prepare, such as {database},
+    are filled in."""
     asgi: str | Callable[..., Any] = ""
     """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread. It may take
-    what `state` and `reset` prepare as keyword arguments: (workdir, database)."""
+    what is installed and what `state` and `reset` prepare as keyword arguments: (workdir, npm, database)."""
     url: str = ""
     """Address of a product that is already running."""
     ready: str = "/"
@@ -283,6 +297,7 @@ class Harness:
                 raise HarnessError(
                     f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}"
                 )
+        self._check_installs()
         check_offer(self.files, f"harness {self.name}")
         for action in self.grants:
             if action not in GRANTED:
@@ -310,6 +325,21 @@ class Harness:
             if not good:
                 raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
         self._check_watched()
+
+    def _check_installs(self) -> None:
+        taken: set[str] = set()
+        if not isinstance(self.install, tuple | list):
+            raise HarnessError(f"harness {self.name}: install must be a tuple, (Pip(...),), not {self.install!r:.200}")
+        for part in self.install:
+            if not hasattr(part, "installed") or isinstance(part, type):
+                raise HarnessError(
+                    f'harness {self.name}: install takes parts such as Pip("wagtail==7.0"), not {part!r:.200}'
+                )
+            if part.value in taken:
+                raise HarnessError(
+                    f"harness {self.name}: two parts of install are {{{part.value}}}; name all packages in one"
+                )
+            taken.add(part.value)
 
     def _check_watched(self) -> None:
         for field_, value in (("allow", self.allow), ("watch", self.watch)):

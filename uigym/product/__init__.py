@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from uigym.product.directory import Directory
     from uigym.product.files import Files
     from uigym.product.http import Http
+    from uigym.product.installs import Apt, Npm, Pip
     from uigym.product.mail import Mail
     from uigym.product.mysql import Mysql, MysqlCopy
     from uigym.product.postgres import Postgres
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from uigym.product.together import InOrder, Together
 
 _HOME = {
+    "Apt": "installs",
     "CommandReset": "resets",
     "Directory": "directory",
     "Files": "files",
@@ -28,6 +30,8 @@ _HOME = {
     "Mail": "mail",
     "Mysql": "mysql",
     "MysqlCopy": "mysql",
+    "Npm": "installs",
+    "Pip": "installs",
     "Postgres": "postgres",
     "PostgresTemplate": "postgres_template",
     "Product": "product",
@@ -35,6 +39,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Apt",
     "CommandReset",
     "Directory",
     "Files",
@@ -44,6 +49,8 @@ __all__ = [
     "Mail",
     "Mysql",
     "MysqlCopy",
+    "Npm",
+    "Pip",
     "Postgres",
     "PostgresTemplate",
     "Product",

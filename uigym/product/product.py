@@ -70,8 +70,8 @@ class Product:
 
     async def _start(self) -> None:
         self._make_folders()
-        self.values = {"workdir": str(self.workdir), "python": sys.executable}
-        prepared: dict[str, str] = {}
+        prepared = {part.value: str(await part.installed()) for part in self.harness.install}
+        self.values = {"workdir": str(self.workdir), "python": sys.executable, **prepared}
         for part in self._parts("prepare"):
             self._prepared.append(part)
             prepared |= await self._do("prepare the product's surroundings", part.prepare, self) or {}
