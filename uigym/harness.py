@@ -75,8 +75,9 @@ Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
 class Installable(Protocol):
     """A product of others that is fetched once, such as `uigym.product.Pip("wagtail==7.0")`."""
 
-    value: str
-    """What a harness's strings name its folder by, in braces."""
+    @property
+    def value(self) -> str:
+        """What a harness's strings name its folder by, in braces."""
 
     async def installed(self) -> Path:
         """Its folder; what is not there is fetched first."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from uigym.harnesses.dokuwiki.product import BOAT, Page, detail, dokuwiki, only, open_page, versions, wiki
 from uigym.harnesses.dokuwiki.seed import USERS
 from uigym.params import computed, one_from, rows
@@ -21,6 +24,13 @@ async def show_revision(page: Page, name: str, said: str) -> None:
     await page.locator("#page__revisions li").filter(has_text=said).locator("a.wikilink1").click()
 
 
+async def restore(page: Page) -> None:
+    """Make the old revision that is shown the current one, and say yes to the question whether that is meant."""
+    async with page.expect_event("dialog") as asked:
+        await page.get_by_role("link", name="Restore", exact=True).click()
+    await (await asked.value).accept()
+
+
 def old_versions(state: State, kinds: tuple[str, ...] = ("boats", "howto")) -> list[Row]:
     """Versions of pages that have a later one, of which no two have the same author."""
     found = []
@@ -32,7 +42,7 @@ def old_versions(state: State, kinds: tuple[str, ...] = ("boats", "howto")) -> l
     return found
 
 
-def strangers(state: State, params: dict[str, Row]) -> list[str]:
+def strangers(state: State, params: Mapping[str, Any]) -> list[str]:
     """Names of users who never saved the page."""
     authors = {row["author"] for row in versions(state, params["boat"]["id"])}
     return [name for login, name in NAMES.items() if login not in authors]
@@ -59,7 +69,7 @@ def restore_revision(old: Row = one_from(lambda state, _: old_versions(state))) 
 @restore_revision.oracle
 async def _(page: Page, old: Row) -> None:
     await show_revision(page, old["page"], old["said"])
-    await page.get_by_role("link", name="Restore this revision").click()
+    await restore(page)
 
 
 @dokuwiki.task(
@@ -110,7 +120,7 @@ def restore_by_author(old: Row = one_from(lambda state, _: old_versions(state)))
 @restore_by_author.oracle
 async def _(page: Page, old: Row) -> None:
     await show_revision(page, old["page"], old["name"])
-    await page.get_by_role("link", name="Restore this revision").click()
+    await restore(page)
 
 
 @dokuwiki.task(

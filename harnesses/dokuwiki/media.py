@@ -59,7 +59,9 @@ async def _(page: Page, boat: Row, picture: str) -> None:
     await page.get_by_role("link", name="Media Manager").click()
     await page.locator("#media__tree").get_by_role("link", name="boats", exact=True).click()
     await page.get_by_role("link", name="Upload", exact=True).click()
-    await page.locator("#mediamanager__uploader input[type=file]").set_input_files(picture)
+    async with page.expect_file_chooser() as chooser:
+        await page.locator(".qq-upload-button").click()
+    await (await chooser.value).set_files(picture)
     await page.locator("#mediamanager__upload_button").click()
     await page.locator("#mediamanager__uploader .qq-upload-success").wait_for()
     await page.locator(".breadcrumbs a, .youarehere a").first.click()

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
+from uigym.compare import Matcher
 from uigym.harness import Harness
+from uigym.harnesses.dokuwiki.setup import Seeded
 from uigym.harnesses.dokuwiki.state import Wiki
 from uigym.params import rows
-from uigym.product import Directory
-from uigym.types import Row, State, Upload
-from uigym.verifiers.match import Matcher
+from uigym.product import Apt
+from uigym.types import Dialog, Row, State, Upload
 from uigym.verifiers.state import Change, unchanged
 from uigym.verify import Verifier, all_of
 
-SERVE = Path(__file__).with_name("serve.py")
+PHP = (
+    "php8.2-cli", "php8.2-common", "php8.2-mbstring", "php8.2-opcache", "php8.2-xml", "php-geshi", "php-phpseclib",
+    "libphp-simplepie", "libjs-jquery", "libjs-jquery-cookie", "libjs-jquery-ui",
+)  # fmt: skip
+LIBRARIES = ("libargon2-1", "libbsd0", "libedit2", "libicu72", "libmd0", "libonig5", "libsodium23", "libxml2")
+"""What PHP is linked with and a small system may lack."""
 Page = Any  # Playwright's
 
 dokuwiki = Harness(
     name="dokuwiki",
-    start=f"{{python}} '{SERVE}' /tmp/dw/apt {{workdir}} {{port}}",
+    install=(Apt("dokuwiki=0.0.20220731.a-2", *PHP, *LIBRARIES),),
+    start="LD_LIBRARY_PATH={lib} PHP_CLI_SERVER_WORKERS=2 "
+    "{apt}/usr/bin/php8.2 -c {workdir}/php.ini -S 127.0.0.1:{port} -t {workdir}/www",
     state=Wiki(),
-    reset=Directory("{workdir}/wiki"),
+    reset=Seeded("{workdir}/wiki"),
     ready="/doku.php?id=start",
-    grants=(Upload,),
+    grants=(Dialog, Upload),
     logs=("revisions",),
 )
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 FIRST_DAY = datetime(2025, 3, 3, 9, 0, tzinfo=UTC)
 FOLDERS = ("pages", "attic", "media", "media_attic", "meta", "media_meta", "cache", "index", "locks", "tmp", "log")
+USER, PASSWORD = "kim", "harbour"
+"""Who is signed in."""
 USERS = (
     ("kim", "Kim Lindqvist", "admin,user"),
     ("amara", "Amara Okafor", "user,yard"),
@@ -183,8 +185,6 @@ def _configure(conf: Path, package: Path, root: Path) -> None:
     (conf / "local.php").write_text(CONF.format(root=root))
     rules = "".join(f"{scope}\t{who}\t{level}\n" for scope, who, level in ACL)
     (conf / "acl.auth.php").write_text(_HEAD.format(name="acl.auth.php") + rules)
-    from uigym.harnesses.dokuwiki.serve import PASSWORD
-
     hashed = hashlib.md5(PASSWORD.encode(), usedforsecurity=False).hexdigest()
     users = "".join(f"{login}:{hashed}:{name}:{login}@harbour.test:{groups}\n" for login, name, groups in USERS)
     (conf / "users.auth.php").write_text(_HEAD.format(name="users.auth.php") + users)
