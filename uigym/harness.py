@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import re
 import string
@@ -69,6 +70,8 @@ Probe = Callable[[Running], Awaitable[State]]
 """Reads the product's state out of band. Raises where it cannot; never gives an empty state instead."""
 Reset = Callable[[Running, int, Mapping[str, str]], Awaitable[None]]
 """(product, seed, appearance) -> the product holds the seed's data, in that appearance."""
+Meet = Callable[[Mapping[str, Running]], Awaitable[None]]
+"""Gets all products that run together, by name; the harness's own is the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +267,11 @@ class Harness:
     count a difference there as other work. Resets put them back all the same."""
     allow: tuple[str, ...] = ()
     """Origins that the product's pages may reach beside its own, such as "https://cdn.example"; all else is refused."""
+    beside: Mapping[str, Harness] = field(default_factory=dict)
+    """Other products that run beside this one, by a short name, each started, reset and read as its own harness says.
+    Their tables are called "name.table"; parts of the appearance that they share with this one are as in this one."""
+    meet: Meet | None = None
+    """Tells products of each other, so that pages can link to them: called once all are up, before the first reset."""
     watch: tuple[str, ...] = ()
     """What episodes keep for verifiers: "network" (`Episode.network`), "page" (`Episode.page`), "storage" (tables
     `browser.cookies`, `browser.local_storage`, ... in the state before and after)."""
@@ -284,6 +292,7 @@ class Harness:
                     f"harness {self.name}: {role} must be an async callable such as Sqlite(...), not {value!r}"
                 )
         check_offer(self.files, f"harness {self.name}")
+        self._take_in_others()
         for action in self.grants:
             if action not in GRANTED:
                 raise HarnessError(
@@ -303,6 +312,8 @@ class Harness:
             ("grants", self.grants, "a tuple of actions", isinstance(self.grants, tuple | list)),
             ("surroundings", self.surroundings, "Surroundings(...)", isinstance(self.surroundings, Surroundings)),
             ("looks", self.looks, "Looks by part", _are_looks(self.looks)),
+            ("beside", self.beside, "harnesses by name", isinstance(self.beside, Mapping)),
+            ("meet", self.meet, "an async callable", self.meet is None or callable(self.meet)),
             ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
              and all(type(side) is int and 1 <= side <= 10_000 for side in size)),
         ]  # fmt: skip
@@ -310,6 +321,21 @@ class Harness:
             if not good:
                 raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
         self._check_watched()
+
+    def _take_in_others(self) -> None:
+        for name, other in self.beside.items():
+            if not isinstance(other, Harness) or not _NAME.fullmatch(name) or name == self.name:
+                raise HarnessError(
+                    f"harness {self.name}: beside maps names of their own to harnesses, not {name!r} to {other!r:.200}"
+                )
+            if other.beside:
+                raise HarnessError(f"harness {self.name}: {name} has products beside it; name those here as well")
+            self.logs = (*self.logs, *(f"{name}.{log}" for log in other.logs))
+
+    @property
+    def alone(self) -> bool:
+        """Whether a product of it was already running, so that slots would share its data."""
+        return bool(self.url) or any(other.url for other in self.beside.values())
 
     def _check_watched(self) -> None:
         for field_, value in (("allow", self.allow), ("watch", self.watch)):
@@ -396,6 +422,13 @@ class Harness:
             part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
             for part, looks in self.looks.items()
         }
+
+    def appearances(self, split: Split) -> int:
+        """How many appearances the seeds of a split are spread over."""
+        heldout = split is Split.HELDOUT
+        return math.prod(
+            len(set(look.heldout if heldout and look.heldout else look.train)) for look in self.looks.values()
+        )
 
 
 class _Seen(Mapping[str, Any]):

@@ -214,10 +214,12 @@ class Slot:
             BrowserError: The page is gone, or does not answer.
         """
         if self._product is not None:
-            await self._check_product(self._product.base_url)
+            for product in self._product.all:
+                await self._check_product(product)
         if self._session is not None:
             page = await self._standing(self._session)
-            elsewhere = page.missing and not page.missing.startswith(f"{self.product.base_url}/")
+            ours = tuple(f"{product.base_url}/" for product in self.product.all)
+            elsewhere = page.missing and not page.missing.startswith(ours)
             if page.url.startswith("chrome-error:") and not elsewhere:
                 raise ProductError(f"{self.harness.name} broke off: the page that it was asked for did not come")
             if page.status >= 500:
@@ -240,16 +242,16 @@ class Slot:
                 raise ProductError(f"{self.harness.name} was asked for another page, which did not come: at {page.url}")
             await asyncio.sleep(_POLL_S)
 
-    async def _check_product(self, base_url: str) -> None:
+    async def _check_product(self, product: Product) -> None:
         """A product that hangs still listens, so it is asked for a page."""
+        name, ready = product.harness.name, product.harness.ready
         try:
-            async with asyncio.timeout(ANSWER_S), self._client.stream("GET", base_url + self.harness.ready):
+            async with asyncio.timeout(ANSWER_S), self._client.stream("GET", product.base_url + ready):
                 return  # the answer has begun, and may be long
         except httpx.ConnectError as exc:
-            raise ProductError(f"{self.harness.name} no longer listens at {base_url}") from exc
+            raise ProductError(f"{name} no longer listens at {product.base_url}") from exc
         except (httpx.HTTPError, TimeoutError) as exc:
-            asked = f"asking it for {self.harness.ready}: {type(exc).__name__} {exc}"
-            raise ProductError(f"{self.harness.name} hangs or broke off; {asked}") from exc
+            raise ProductError(f"{name} hangs or broke off; asking it for {ready}: {type(exc).__name__} {exc}") from exc
 
     async def broken(self) -> UIGymError | None:
         """The error of whatever is gone; None if all is there, or nothing was started."""
@@ -301,7 +303,7 @@ class Slot:
             viewport=harness.viewport,
             grants=tuple(harness.grants),
             surroundings=harness.surroundings,
-            allow=tuple(harness.allow),
+            allow=(*harness.allow, *(other.base_url for other in self.product.beside.values())),
             watch=tuple(harness.watch),
         )
         self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
+OTHERS = "others.json"
+"""In the work folder: addresses of the products that the sidebar leads to, by name. Their names are in the setting
+`others`, with commas between them."""
 MAX_BODY_BYTES = 100_000
 
 
@@ -78,6 +82,15 @@ def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, st
     async def favicon() -> Response:
         return Response(status_code=204)
 
+    @app.get("/go/{name}")
+    async def go(name: str) -> Response:
+        """To another product of the same firm, wherever it runs: `meet` said where."""
+        told = database.parent / OTHERS
+        addresses = json.loads(told.read_text()) if told.exists() else {}
+        if name not in addresses:
+            raise HTTPException(404)
+        return RedirectResponse(addresses[name], 307)
+
     async def not_found(request: Request, error: Exception) -> Response:
         code = error.status_code if isinstance(error, HTTPException) else 404
         reason = str(error) if isinstance(error, Missing) else "There is no such page."
@@ -87,6 +100,18 @@ def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, st
     for kind_ in (HTTPException, Missing, OverflowError):  # the last: a number that no record can have
         app.add_exception_handler(kind_, not_found)
     return app
+
+
+def introduce(folders: Mapping[str, Path], addresses: Mapping[str, str]) -> None:
+    """Tell apps that run beside each other where the others are.
+
+    Args:
+        folders: Work folder by app.
+        addresses: http://127.0.0.1:PORT by app.
+    """
+    for name, folder in folders.items():
+        others = {other: address for other, address in addresses.items() if other != name}
+        (folder / OTHERS).write_text(json.dumps(others))
 
 
 async def form(request: Request) -> list[tuple[str, str]]:
