@@ -151,9 +151,10 @@ def _step(asked: Asked, step: str) -> dict[str, Any]:
 def _address(asked: Asked) -> dict[str, Any]:
     told = _step(asked, "address")
     known = queries.addresses(asked.db, me(asked.db))
-    default = next((each for each in known if each["is_default"]), None)
-    entered = told["draft"] if told["draft"]["street"] else default or told["draft"]
-    return {**told, "entered": {**entered, **asked.form}}
+    default = next((each for each in known if each["is_default"]), told["draft"])
+    wanted = next((each for each in known if str(each["id"]) == asked.query.get("address")), None)
+    entered = wanted or (told["draft"] if told["draft"]["street"] else default)
+    return {**told, "known": known, "entered": {**entered, **asked.form}}
 
 
 def _enter_address(asked: Asked) -> tuple[str, str]:
