@@ -141,7 +141,7 @@ function Columns({ board, cards, moveCard, moveColumn, tools, setDialog }) {
               {here && held.current?.card && !over.before && <div class="slot-here" />}
               {!mine.length && !here && <p class="soft nobody">{t("No cards")}</p>}
             </div>
-            <Quick label="Add a card" id={`quick-${column.id}`} onTake={(title) => tools.act(() => post(`columns/${column.id}/cards`, { title }), "Card created")} />
+            <Quick label="Add a card" id={`quick-${column.id}`} icon="plus" onTake={(title) => tools.act(() => post(`columns/${column.id}/cards`, { title }), "Card created")} />
           </section>
         );
       })}

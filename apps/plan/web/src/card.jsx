@@ -82,7 +82,7 @@ export function CardDialog({ id, tools, onClose }) {
         <form class="stack" onSubmit={save}>
           <Fields form={form} set={set} />
           <div class="end">
-            <button type="button" class="button" data-testid="archive" onClick={archive}><Icon name="inbox" />{t(card.archived ? "Restore" : "Archive")}</button>
+            <button type="button" class="button" data-testid="archive" onClick={archive}><Icon name="inbox" />{t(card.archived ? "Restore" : "Archive card")}</button>
             <span class="push" />
             <button type="button" class="button" data-testid="cancel" onClick={onClose}>{t("Cancel")}</button>
             <button class="button primary" data-testid="save">{t("Save")}</button>

@@ -48,10 +48,13 @@ export function monthText(day) {
 
 export const zoneText = (zone) => zone.split("/")[1].replace("_", " ");
 
+// Runs from left to right within text that does not.
+export const isolated = (text) => `\u2066${text}\u2069`;
+
 // "10:00–11:00", with days where it is not within one.
 export function spanText(event) {
   if (event.all_day) return event.starts === event.ends ? t("All day") : `${dayText(event.starts, { year: false })} – ${dayText(event.ends, { year: false })}`;
   const [first, last] = [event.starts, event.ends];
-  if (first.slice(0, 10) === last.slice(0, 10)) return `${first.slice(11)}–${last.slice(11)}`;
+  if (first.slice(0, 10) === last.slice(0, 10)) return isolated(`${first.slice(11)}–${last.slice(11)}`);
   return `${when(first)} – ${when(last)}`;
 }

@@ -138,7 +138,7 @@ function Repeat({ form, setForm, set }) {
   };
   const order = Array.from({ length: 7 }, (_, i) => boot.weekday_keys[(i + boot.first_day) % 7]);
   return (
-    <div class="trio">
+    <div class="trio repeat">
       <Field label="Repeat"><Choice id="repeat" value={form.repeat} options={Object.entries(REPEATS).map(([key, text]) => [key, t(text)])} onChoose={set("repeat")} /></Field>
       {form.repeat === "weekly" && (
         <div class="slot" role="group" aria-label={t("On these days")}>

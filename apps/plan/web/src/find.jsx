@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "./api.js";
 import { boot, person, t, today } from "./boot.js";
-import { clock, fullDay, moment, plus } from "./days.js";
+import { clock, fullDay, isolated, moment, plus } from "./days.js";
 import { blank } from "./event.jsx";
 import { Avatar, Choice, Field, Icon, PeoplePicker } from "./parts.jsx";
 
@@ -48,7 +48,7 @@ export function FindTime({ tools }) {
       {day && <h2>{t("Everybody is free on {day} at", { day: fullDay(day) })}</h2>}
       <div class="free-times">
         {told.free.map((start) => (
-          <button type="button" class="button" key={start} data-testid={`free-${clock(start)}`} onClick={() => book(start)}>{clock(start)}–{clock(start + minutes)}</button>
+          <button type="button" class="button" key={start} data-testid={`free-${clock(start)}`} onClick={() => book(start)}>{isolated(`${clock(start)}–${clock(start + minutes)}`)}</button>
         ))}
         {!told.free.length && <p class="soft">{t("There is no such time on this day.")}</p>}
       </div>

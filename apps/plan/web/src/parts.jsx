@@ -48,11 +48,12 @@ export function Dialog({ title, onClose, id, wide, children }) {
   const box = useRef(null);
   useEffect(() => {
     box.current.showModal();
-    box.current.querySelector("[data-focus]")?.focus();
+    (box.current.querySelector("[data-focus]") ?? box.current).focus();
   }, []);
   return (
     <dialog
       ref={box}
+      tabIndex={-1}
       class={`sheet ${wide ? "wide" : ""}`}
       data-testid={id}
       aria-label={title}
@@ -148,7 +149,7 @@ export const Which = ({ title, onChoose, onClose }) => (
 );
 
 // A field of text that takes what is typed on Enter, and is empty again.
-export function Quick({ label, onTake, id, button = "Add" }) {
+export function Quick({ label, onTake, id, button = "Add", icon }) {
   const [text, setText] = useState("");
   const take = (event) => {
     event.preventDefault();
@@ -158,7 +159,7 @@ export function Quick({ label, onTake, id, button = "Add" }) {
   return (
     <form class="row" onSubmit={take}>
       <input type="text" value={text} placeholder={t(label)} aria-label={t(label)} data-testid={id} onInput={(event) => setText(event.currentTarget.value)} />
-      <button class="button" data-testid={`${id}-add`}>{t(button)}</button>
+      <button class={icon ? "button icon-only" : "button"} data-testid={`${id}-add`} aria-label={t(button)}>{icon ? <Icon name={icon} /> : t(button)}</button>
     </form>
   );
 }

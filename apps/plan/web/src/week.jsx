@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { boot, calendar, colourOf, guestIds, now, t, today } from "./boot.js";
-import { clock, minuteOf, minutesFrom, moment, plus, spanText, weekdayText, zoneText } from "./days.js";
+import { clock, isolated, minuteOf, minutesFrom, moment, plus, spanText, weekdayText, zoneText } from "./days.js";
 
 const HOUR = boot.settings.density === "compact" ? 40 : 48; // px
 const FIRST = 7; // hour at the top of the window
@@ -134,7 +134,7 @@ function Ghost({ drag, day }) {
   return (
     <div class="block ghost" style={`top: ${top(from)}px; height: ${top(to - from) - 1}px; inset-inline-start: 1px; width: calc(100% - 4px); --c: var(--c-${colour})`}>
       <b>{drag.event?.title ?? t("New event")}</b>
-      <span>{drag.starts.slice(11)}–{drag.ends.slice(11)}</span>
+      <span>{isolated(`${drag.starts.slice(11)}–${drag.ends.slice(11)}`)}</span>
     </div>
   );
 }
@@ -194,8 +194,8 @@ function useDrag(box, days, setDrag, { move, open, create }) {
         down,
         (from, to) => {
           const day = Math.floor(from / 1440) * 1440;
-          const [first, last] = [Math.min(from, day + (to % 1440)), Math.max(from, day + (to % 1440))];
-          return span(Math.floor(first / SNAP + 1e-6) * SNAP, Math.max(Math.ceil(last / SNAP - 1e-6) * SNAP, Math.floor(first / SNAP) * SNAP + SNAP));
+          const [first, last] = [from, day + (to % 1440)].sort((one, other) => one - other).map(snap);
+          return span(first, Math.max(last, first + SNAP));
         },
         ({ starts, ends }) => create(starts, ends),
         (from) => create(...Object.values(span(Math.floor(from / 30) * 30, Math.floor(from / 30) * 30 + 60))),
