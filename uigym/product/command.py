@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import shlex
@@ -13,11 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
 from uigym.product.output import Output
 
+_log = logging.getLogger(__name__)
 GRACE_S = 3.0
 """How long a product may take to end after SIGTERM before SIGKILL."""
 OUTPUT_LINES = 20
@@ -96,7 +99,7 @@ class Command:
         self._began = time.monotonic()
         settings, arguments = words(start, {**values, "port": str(self.port), "python": sys.executable})
         self._token = strays.token()
-        self._watcher, self._output = _watch(), Output()
+        self._watcher, self._output = watch(), Output()
         try:
             self._process = spawn(arguments, {**settings, strays.VARIABLE: self._token}, self._output)
         except OSError as exc:
@@ -120,7 +123,7 @@ class Command:
         """How the command ended; None while it runs."""
         if self._process.returncode is None and self._process.poll() is not None:
             self._kill(signal.SIGKILL)  # what it left behind in its group
-            strays.end(self._token)  # and outside of it
+            self._end_strays()  # and outside of it
             self._release()
         status = self._process.returncode
         if status is None:
@@ -141,7 +144,7 @@ class Command:
             finally:
                 self._kill(signal.SIGKILL)
                 self._process.wait()  # a killed process is gone at once
-        await asyncio.to_thread(strays.end, self._token)
+        await asyncio.to_thread(self._end_strays)
         self._release()
 
     async def _until_ended(self, timeout_s: float) -> None:
@@ -149,6 +152,12 @@ class Command:
         while self.ended() is None and time.monotonic() < deadline:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, 0.05)
+
+    def _end_strays(self) -> None:
+        try:
+            strays.end(self._token)
+        except OSError as exc:  # no more files can be opened, say; what is known of the product is let go all the same
+            _log.warning("cannot look for processes that the product may have left behind: %s", exc)
 
     def _kill(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody left in the group
@@ -168,13 +177,16 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda named: values.get(named[1], named[0]), text)
 
 
-def spawn(arguments: list[str], settings: Mapping[str, str], output: Output) -> subprocess.Popen[bytes]:
+def spawn(
+    arguments: list[str], settings: Mapping[str, str], output: Output, owner: Mapping[str, Any] | None = None
+) -> subprocess.Popen[bytes]:
     """Start a process in a group of its own, which writes to `output`.
 
     Args:
         arguments: The program and its arguments.
         settings: What is added to the environment of this process.
         output: Where it writes; the reading begins.
+        owner: Whose it is, as `subprocess` says it (user, group, extra_groups); None is who runs this.
 
     Raises:
         OSError: The program cannot be run.
@@ -188,12 +200,14 @@ def spawn(arguments: list[str], settings: Mapping[str, str], output: Output) -> 
             stdout=output.writer,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            **owner or {},
         )
     finally:
         output.begin()
 
 
-def _watch() -> subprocess.Popen[bytes]:
+def watch() -> subprocess.Popen[bytes]:
+    """A process that ends a group when this process has died: write the group's id and a line's end to its input."""
     return subprocess.Popen(
         ["/bin/sh", "-c", _WATCHER, "uigym-watcher", f"{GRACE_S:g}"],
         stdin=subprocess.PIPE,
