@@ -34,7 +34,7 @@ def strangers(state: State, params: Params) -> list[Row]:
         " number at the end of the mail.",
     ),
     max_steps=30,
-    expected_steps=9,
+    expected_steps=11,
     tags=("find", "form", "multi-step", "medium"),
 )
 def add_sender_to_contacts(letter: Row = one_from(strangers)) -> Verifier:
@@ -54,8 +54,8 @@ async def _(page: Page, letter: Row) -> None:
     "{person[name]} has a new phone number: {phone}. Change it in the contacts.",
     "Set the phone number of the contact {person[name]} to {phone}.",
     heldout_wordings=("In the contacts, {person[name]} shall have the phone number {phone} from now on.",),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=33,
+    expected_steps=12,
     tags=("find", "form", "easy"),
 )
 def change_phone(
@@ -90,8 +90,8 @@ def outside(state: State, params: Params) -> list[Row]:
     "Put the contact {person[name]} into the group {group[name]}.",
     "{person[name]} belongs in the contact group {group[name]}: add this contact to it.",
     heldout_wordings=("Make {person[name]} a member of the group {group[name]} in the contacts.",),
-    max_steps=22,
-    expected_steps=7,
+    max_steps=27,
+    expected_steps=10,
     tags=("find", "form", "easy"),
 )
 def add_to_group(group: Row = rows("contact_groups"), person: Row = one_from(outside)) -> Verifier:
@@ -120,8 +120,8 @@ def journeys(state: State, params: Params) -> list[Row]:
         "From {away[first]} (first day) to {away[last]} (last day) nobody reads this mailbox. Switch on a vacation answer with"
         ' the subject "{subject}" that says "{text}"',
     ),
-    max_steps=40,
-    expected_steps=17,
+    max_steps=51,
+    expected_steps=18,
     tags=("form", "date", "hard"),
 )
 def set_vacation_answer(
@@ -150,8 +150,8 @@ async def _(page: Page, away: Row, subject: str, text: str) -> None:
     'Change the signature so that it says "{line}" and nothing else.',
     'The signature under the mails shall be just "{line}"',
     heldout_wordings=('Replace the whole signature by "{line}"',),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=21,
+    expected_steps=8,
     tags=("navigate", "form", "easy"),
 )
 def set_signature(

@@ -69,8 +69,8 @@ def shipped(state: State, params: Params | None = None) -> list[Row]:
     "What is the amount due on the invoice {invoice[number]}? Answer with the amount.",
     "Look up how much has to be paid for invoice {invoice[number]} and answer with that amount.",
     heldout_wordings=("Answer with the amount that the invoice {invoice[number]} asks for.",),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=18,
+    expected_steps=7,
     tags=("find", "answer", "easy"),
 )
 def amount_due(invoice: Row = one_from(invoices)) -> Verifier:
@@ -88,8 +88,8 @@ async def _(page: Page, invoice: Row) -> str:
     "What is the tracking number of the order {order[order]}? Answer with it.",
     "A mail says how the order {order[order]} can be tracked. Answer with the tracking number.",
     heldout_wordings=("Find the tracking number of order {order[order]} and answer with it.",),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=18,
+    expected_steps=7,
     tags=("find", "answer", "easy"),
 )
 def tracking_number(order: Row = one_from(shipped)) -> Verifier:
@@ -122,8 +122,8 @@ def pairs(state: State, params: Params) -> list[Row]:
         "Answer with the difference, in dollars, between the amounts due on the invoices {pair[high][number]} and"
         " {pair[low][number]}.",
     ),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=33,
+    expected_steps=12,
     tags=("find", "compare", "answer", "medium"),
 )
 def difference_of_invoices(pair: Row = one_from(pairs)) -> Verifier:
@@ -159,8 +159,8 @@ def threes(state: State, params: Params) -> list[Row]:
         "Three offers: {trio[offers][0][number]}, {trio[offers][1][number]}, {trio[offers][2][number]}. Answer with the"
         " price of one piece in the cheapest of them.",
     ),
-    max_steps=40,
-    expected_steps=15,
+    max_steps=48,
+    expected_steps=17,
     tags=("find", "compare", "answer", "hard"),
 )
 def lowest_offer(trio: Row = one_from(threes)) -> Verifier:
@@ -192,7 +192,7 @@ def writers(state: State, params: Params) -> list[Row]:
     "Count the conversations in the Inbox with at least one mail from {writer[name]} and answer with the number.",
     heldout_wordings=("In how many conversations of the Inbox did {writer[name]} write? Answer with a number.",),
     max_steps=15,
-    expected_steps=4,
+    expected_steps=6,
     tags=("find", "table", "answer", "medium"),
 )
 def count_conversations(writer: Row = one_from(writers)) -> Verifier:
@@ -225,8 +225,8 @@ def tables(state: State, params: Params | None = None) -> list[Row]:
         "What is the total quantity in {invoice[file][name]}, the file that came with invoice {invoice[number]}? Answer"
         " with a number.",
     ),
-    max_steps=20,
-    expected_steps=7,
+    max_steps=21,
+    expected_steps=8,
     tags=("find", "file", "answer", "medium"),
 )
 def total_in_file(invoice: Row = one_from(tables)) -> Verifier:
@@ -247,8 +247,8 @@ async def _(page: Page, invoice: Row) -> str:
     heldout_wordings=(
         "The mail about invoice {invoice[number]} has the file {invoice[file][name]}: download that file.",
     ),
-    max_steps=20,
-    expected_steps=7,
+    max_steps=21,
+    expected_steps=8,
     tags=("find", "file", "easy"),
 )
 def download_file(invoice: Row = one_from(tables)) -> Verifier:

@@ -42,8 +42,8 @@ def bare(state: State, params: Params) -> list[Row]:
     'Forward the attachment of the mail "{letter[subject]}" to {person[name]}. ' + IF_NOT,
     '{person[name]} needs the attachment that came with the mail "{letter[subject]}": forward it. ' + IF_NOT,
     heldout_wordings=('Pass the attachment of the mail "{letter[subject]}" on to {person[name]}. ' + IF_NOT,),
-    max_steps=20,
-    expected_steps=5,
+    max_steps=18,
+    expected_steps=7,
     tags=("find", "file", "refuse", "medium"),
 )
 def forward_missing_file(letter: Row = one_from(bare), person: Row = one_from(others)) -> Verifier:
@@ -81,8 +81,8 @@ def latest(state: State, params: Params) -> list[Row]:
     "Reply to the newest mail from {letter[sender_name]} with the text '{text}' " + IF_NOT,
     "{letter[sender_name]} shall get an answer to the newest mail that came from there. Write just '{text}' " + IF_NOT,
     heldout_wordings=("Answer the most recent mail of {letter[sender_name]}; the text is '{text}' " + IF_NOT,),
-    max_steps=26,
-    expected_steps=8,
+    max_steps=30,
+    expected_steps=11,
     tags=("find", "compare", "form", "medium"),
 )
 def reply_to_newest(letter: Row = one_from(latest), text: str = one_of(*TEXTS)) -> Verifier:
@@ -111,8 +111,8 @@ def nobodies(state: State, params: Params) -> list[str]:
     "Reply to the newest mail from {name} with the text '{text}' " + IF_NOT,
     "{name} shall get an answer to the newest mail that came from there. Write just '{text}' " + IF_NOT,
     heldout_wordings=("Answer the most recent mail of {name}; the text is '{text}' " + IF_NOT,),
-    max_steps=18,
-    expected_steps=4,
+    max_steps=15,
+    expected_steps=6,
     tags=("find", "refuse", "easy"),
 )
 def reply_to_nobody(name: str = one_from(nobodies), text: str = one_of(*TEXTS)) -> Verifier:

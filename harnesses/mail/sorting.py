@@ -28,8 +28,8 @@ ANYWHERE = ("inbox", "archive", "Projects", "Receipts")
     'Star the conversation "{letter[subject]}".',
     'Give the conversation with the subject "{letter[subject]}" a star.',
     heldout_wordings=('"{letter[subject]}" is important: put a star on that conversation.',),
-    max_steps=12,
-    expected_steps=4,
+    max_steps=18,
+    expected_steps=7,
     tags=("find", "easy"),
 )
 def star_conversation(letter: Row = one_from(lambda s, _: named(s, lambda row: not row["starred"]))) -> Verifier:
@@ -46,8 +46,8 @@ async def _(page: Page, letter: Row) -> None:
     'Mark the conversation "{letter[subject]}" as unread.',
     'The conversation with the subject "{letter[subject]}" shall be shown as unread again.',
     heldout_wordings=('Make "{letter[subject]}" an unread conversation.',),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=21,
+    expected_steps=8,
     tags=("find", "edit", "easy"),
 )
 def mark_unread(
@@ -77,8 +77,8 @@ async def _(page: Page, letter: Row) -> None:
     'Move the conversation "{letter[subject]}" to the folder {folder[name]}.',
     'File "{letter[subject]}" away in the folder {folder[name]}.',
     heldout_wordings=('The conversation "{letter[subject]}" belongs in the folder {folder[name]}: move it there.',),
-    max_steps=20,
-    expected_steps=7,
+    max_steps=24,
+    expected_steps=9,
     tags=("find", "edit", "easy"),
 )
 def move_conversation(
@@ -106,8 +106,8 @@ def free_labels(state: State, params: Params) -> list[list[Row]]:
     heldout_wordings=(
         'The conversation "{letter[subject]}" needs two more labels: {labels[0][name]} and {labels[1][name]}.',
     ),
-    max_steps=30,
-    expected_steps=11,
+    max_steps=45,
+    expected_steps=16,
     tags=("find", "edit", "multi-step", "medium"),
 )
 def add_two_labels(
@@ -127,8 +127,8 @@ async def _(page: Page, letter: Row, labels: list[Row]) -> None:
     'Create a label called "{name}" in the colour {colour} and put it on the conversation "{letter[subject]}".',
     'There is no label "{name}" yet: make one in {colour}, then label the conversation "{letter[subject]}" with it.',
     heldout_wordings=('Label "{letter[subject]}" with a new label "{name}", whose colour is {colour}.',),
-    max_steps=40,
-    expected_steps=14,
+    max_steps=42,
+    expected_steps=15,
     tags=("form", "edit", "multi-step", "medium"),
 )
 def create_label(
@@ -168,8 +168,8 @@ def senders(state: State, params: Params) -> list[Row]:
     "Archive every conversation in the Inbox that has a mail from {sender[name]} in it.",
     "Clear the Inbox of {sender[name]}: archive all conversations there in which {sender[name]} wrote.",
     heldout_wordings=("Everything in the Inbox with a mail from {sender[name]} shall go to the Archive.",),
-    max_steps=22,
-    expected_steps=7,
+    max_steps=21,
+    expected_steps=8,
     tags=("find", "table", "multi-step", "medium"),
 )
 def archive_from_sender(sender: Row = one_from(senders)) -> Verifier:
@@ -205,7 +205,7 @@ def old_ones(state: State, params: Params) -> list[Row]:
         "Conversations in the Inbox with a mail that is older than {old[day]} and has a file attached: move all of them to"
         " {folder[name]}.",
     ),
-    max_steps=30,
+    max_steps=24,
     expected_steps=9,
     tags=("find", "date", "table", "multi-step", "hard"),
 )
@@ -235,8 +235,8 @@ def small_labels(state: State, params: Params) -> list[Row]:
     "Take the label {label[name]} off all conversations that have it, but keep the label itself.",
     "No conversation shall have the label {label[name]} any more; the label itself stays.",
     heldout_wordings=("Remove {label[name]} from each conversation that is labelled so. Do not delete the label.",),
-    max_steps=20,
-    expected_steps=6,
+    max_steps=18,
+    expected_steps=7,
     tags=("table", "edit", "multi-step", "medium"),
 )
 def clear_label(label: Row = one_from(small_labels)) -> Verifier:
@@ -265,8 +265,8 @@ def newsletters(state: State, params: Params) -> list[Row]:
     "Unsubscribe from the newsletter {news[name]} and move all of its mails to the Trash.",
     "{news[name]} is not wanted any more: unsubscribe from it and delete everything that it has sent.",
     heldout_wordings=("Stop the newsletter {news[name]} by unsubscribing, and put each of its mails into the Trash.",),
-    max_steps=35,
-    expected_steps=12,
+    max_steps=39,
+    expected_steps=14,
     tags=("find", "table", "multi-step", "hard"),
 )
 def stop_newsletter(news: Row = one_from(newsletters)) -> Verifier:
@@ -295,8 +295,8 @@ def wronged(state: State, params: Params) -> list[Row]:
     "The mail from {letter[sender_name]} in the Spam folder is not spam. Put it into the Inbox.",
     "A mail from {letter[sender_name]} landed in Spam by mistake: move it to the Inbox.",
     heldout_wordings=("Rescue the mail of {letter[sender_name]} from Spam; it belongs in the Inbox.",),
-    max_steps=12,
-    expected_steps=4,
+    max_steps=15,
+    expected_steps=6,
     tags=("navigate", "edit", "easy"),
 )
 def rescue_from_spam(letter: Row = one_from(wronged)) -> Verifier:
@@ -328,7 +328,7 @@ def hosts(state: State, params: Params) -> list[str]:
         'From now on, mails from senders with "{host}" in them shall be labelled {label[name]}, moved to the folder'
         " {folder[name]} and marked as read. Set up one rule for that, without running it on existing mails.",
     ),
-    max_steps=40,
+    max_steps=36,
     expected_steps=13,
     tags=("form", "navigate", "medium"),
 )
@@ -379,8 +379,8 @@ def unlabelled(state: State, params: Params) -> list[Row]:
         'Both new and existing mails with "{work[word]}" in their subject shall have the label {work[label]}: make one rule'
         " for it and run it once.",
     ),
-    max_steps=35,
-    expected_steps=10,
+    max_steps=30,
+    expected_steps=11,
     tags=("form", "multi-step", "hard"),
 )
 def create_and_run_rule(work: Row = one_from(unlabelled)) -> Verifier:
@@ -407,8 +407,8 @@ async def _(page: Page, work: Row) -> None:
         'The rule for subjects that contain "{rule[subject_contains]}" lacks one thing: forwarding to {address}. Add it and'
         " change nothing else about the rule.",
     ),
-    max_steps=20,
-    expected_steps=6,
+    max_steps=21,
+    expected_steps=8,
     tags=("navigate", "form", "easy"),
 )
 def extend_rule(

@@ -46,8 +46,8 @@ def answer_of(letter: Row, text: object, **columns: object) -> Verifier:
     'Reply to the last mail in the conversation "{letter[subject]}" with this text: {text}',
     'Answer the conversation "{letter[subject]}" (its last mail) and write just: {text}',
     heldout_wordings=('The last mail in "{letter[subject]}" needs a reply that says: {text}',),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=30,
+    expected_steps=11,
     tags=("find", "form", "easy"),
 )
 def reply_to_mail(
@@ -100,8 +100,8 @@ def shared(state: State, params: Params) -> list[Row]:
     heldout_wordings=(
         'The sender and everybody else on the last mail of "{letter[subject]}" shall get this reply: {text}',
     ),
-    max_steps=24,
-    expected_steps=9,
+    max_steps=33,
+    expected_steps=12,
     tags=("find", "form", "medium"),
 )
 def reply_to_everybody(
@@ -132,8 +132,8 @@ async def _(page: Page, letter: Row, text: str) -> None:
         'Answer the last mail in "{letter[subject]}" with nothing but the tracking number of the order {order[order]}, which'
         " stands in another mail.",
     ),
-    max_steps=40,
-    expected_steps=12,
+    max_steps=45,
+    expected_steps=16,
     tags=("find", "form", "multi-step", "hard"),
 )
 def reply_with_tracking_number(
@@ -171,8 +171,8 @@ def with_files(state: State, params: Params) -> list[Row]:
         'Pass the mail "{letter[subject]}" on to {person[name]}, attachments included, text of your own excluded. '
         + IF_NOT,
     ),
-    max_steps=30,
-    expected_steps=9,
+    max_steps=33,
+    expected_steps=12,
     tags=("find", "file", "form", "medium"),
 )
 def forward_with_files(letter: Row = one_from(with_files), person: Row = one_from(others)) -> Verifier:
@@ -202,8 +202,8 @@ TEXTS = (
     heldout_wordings=(
         'New mail, please: to {person[name]}, Cc {copy[name]}, subject "{subject}", and this text: "{text}"',
     ),
-    max_steps=36,
-    expected_steps=12,
+    max_steps=45,
+    expected_steps=16,
     tags=("form", "multi-step", "medium"),
 )
 def write_with_copy(
@@ -234,8 +234,8 @@ async def _(page: Page, person: Row, copy: Row, subject: str, text: str) -> None
         'Mail to {person[name]} about "{subject}" (that is its subject). Its text is the sentence "The deadline is {day}."'
         " Only {day} is set in bold type, without the full stop.",
     ),
-    max_steps=40,
-    expected_steps=13,
+    max_steps=45,
+    expected_steps=16,
     tags=("rich-text", "form", "medium"),
 )
 def write_bold_word(
@@ -266,8 +266,8 @@ async def _(page: Page, person: Row, subject: str, day: str) -> None:
         'A bulleted list of three entries shall go to {person[name]} by mail, with the subject "{subject}" and no other text:'
         " first {entries[0]}, then {entries[1]}, then {entries[2]}.",
     ),
-    max_steps=45,
-    expected_steps=15,
+    max_steps=51,
+    expected_steps=18,
     tags=("rich-text", "form", "hard"),
 )
 def write_bulleted_list(
@@ -311,8 +311,8 @@ def digest(text: str) -> str:
     'Send the file {name}.txt to {person[name]}. The subject is "{subject}"; the mail needs no text.',
     'Mail to {person[name]}, subject "{subject}", no text, with the file {name}.txt attached.',
     heldout_wordings=('Attach {name}.txt to a mail without text, subject "{subject}", and send it to {person[name]}.',),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=33,
+    expected_steps=12,
     tags=("file", "form", "medium"),
     files=offered,
 )
@@ -345,8 +345,8 @@ async def _(page: Page, person: Row, subject: str, name: str) -> None:
     heldout_wordings=(
         'Among the Drafts there shall be a mail to {person[name]}, subject "{subject}", that says "{text}"',
     ),
-    max_steps=30,
-    expected_steps=9,
+    max_steps=33,
+    expected_steps=12,
     tags=("form", "medium"),
 )
 def leave_draft(
@@ -366,8 +366,8 @@ async def _(page: Page, person: Row, subject: str, text: str) -> None:
     'Put {person[name]} in Cc of the draft "{draft[subject]}" and send it.',
     'The draft with the subject "{draft[subject]}" can go out now; add {person[name]} in Cc before you send it.',
     heldout_wordings=('Send the draft "{draft[subject]}", with {person[name]} in Cc.',),
-    max_steps=24,
-    expected_steps=7,
+    max_steps=27,
+    expected_steps=10,
     tags=("navigate", "edit", "form", "medium"),
 )
 def send_draft(draft: Row = rows("messages", where={"status": "draft"}), person: Row = one_from(others)) -> Verifier:
@@ -390,7 +390,7 @@ async def _(page: Page, draft: Row, person: Row) -> None:
     'Take the mail with the subject "{letter[subject]}" back from the Outbox; it shall not be sent but be a draft.',
     heldout_wordings=('Do not let "{letter[subject]}" go out: undo the sending of that mail in the Outbox.',),
     max_steps=12,
-    expected_steps=3,
+    expected_steps=5,
     tags=("navigate", "easy"),
 )
 def undo_sending(letter: Row = rows("messages", where={"status": "outbox"})) -> Verifier:
@@ -411,8 +411,8 @@ async def _(page: Page, letter: Row) -> None:
     heldout_wordings=(
         'Take "{letter[subject]}" back from the Outbox, make {person[name]} its only recipient, and send it once more.',
     ),
-    max_steps=30,
-    expected_steps=8,
+    max_steps=27,
+    expected_steps=10,
     tags=("navigate", "edit", "multi-step", "hard"),
 )
 def redirect_waiting_mail(
