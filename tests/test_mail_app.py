@@ -82,7 +82,9 @@ def threads(mail: Mail, **columns: Any) -> list[Row]:
 
 def test_the_app_runs_alone() -> None:
     """It prints its address, serves, and needs nothing of uigym."""
-    program = "import sys; sys.modules['uigym'] = None; import runpy; runpy.run_module('apps.mail', run_name='__main__')"
+    program = (
+        "import sys; sys.modules['uigym'] = None; import runpy; runpy.run_module('apps.mail', run_name='__main__')"
+    )
     command = [sys.executable, "-c", program, "--port", "0", "--seed", "5", "--look", "language=de"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -132,9 +134,16 @@ async def test_nasty_text_is_shown_as_text(tmp_path: Path) -> None:
         mail = Mail(http, tmp_path / "mail.db")
         newest = threads(mail)[-1]
         file = mail.rows("attachments")[-1]
-        for path in ("/mail/inbox", f"/mail/inbox/{newest['id']}", f"/attachments/{file['id']}/view", "/mail/search?q=" + NASTY):
+        for path in (
+            "/mail/inbox",
+            f"/mail/inbox/{newest['id']}",
+            f"/attachments/{file['id']}/view",
+            "/mail/search?q=" + NASTY,
+        ):
             html = await mail.get(path)
-            assert "<script>alert" not in html and "<b>bold" not in html and "49" not in re.findall(r"quotes.{0,40}", html), path
+            assert (
+                "<script>alert" not in html and "<b>bold" not in html and "49" not in re.findall(r"quotes.{0,40}", html)
+            ), path
         assert newest["folder"] == "inbox" and newest["unread"] == 1
         page = await mail.get("/mail/inbox")
         assert page.index(f"thread-{newest['id']}") == page.index("thread-")
@@ -174,7 +183,9 @@ async def test_search(tmp_path: Path) -> None:
         state = mail.state().tables
         messages = {row["id"]: row for row in state["messages"]}
         place = {row["id"]: row["folder"] for row in state["threads"]}
-        shown = [row for row in messages.values() if row["thread_id"] and place[row["thread_id"]] not in ("spam", "trash")]
+        shown = [
+            row for row in messages.values() if row["thread_id"] and place[row["thread_id"]] not in ("spam", "trash")
+        ]
 
         async def found(q: str) -> set[int]:
             ids, page = set(), 1
@@ -236,7 +247,9 @@ async def test_many_conversations_at_once(tmp_path: Path, act: str, column: str,
 async def test_labels_on_conversations(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
         before = mail.state()
-        free = next(row["id"] for row in threads(mail, folder="inbox") if not mail.rows("thread_labels", thread_id=row["id"]))
+        free = next(
+            row["id"] for row in threads(mail, folder="inbox") if not mail.rows("thread_labels", thread_id=row["id"])
+        )
         await mail.post("/threads", id=free, act="label:3")
         await mail.post("/threads", id=free, act="label:3")
         assert len(mail.rows("thread_labels", thread_id=free, label_id=3)) == 1
@@ -282,7 +295,12 @@ async def test_a_draft_is_saved_sent_and_taken_back(tmp_path: Path) -> None:
         id = await mail.draft(to="Ann Bo <Ann@x.example>, cy@y.example", subject=" Two  words ", body=body)
         await mail.post(f"/drafts/{id}", 200, to="ann@x.example", cc="cy@y.example", subject="Two words", body=body)
         (row,) = mail.rows("messages", id=id)
-        assert (row["recipients"], row["cc"], row["status"], row["thread_id"]) == ("ann@x.example", "cy@y.example", "draft", None)
+        assert (row["recipients"], row["cc"], row["status"], row["thread_id"]) == (
+            "ann@x.example",
+            "cy@y.example",
+            "draft",
+            None,
+        )
         assert row["body"] == "<p>Dear <b>Ann</b>,</p><ul><li>one</li></ul>" and row["text"] == "Dear Ann,\n- one"
         answer = await mail.post(f"/drafts/{id}/send")
         (row,) = mail.rows("messages", id=id)
@@ -291,7 +309,9 @@ async def test_a_draft_is_saved_sent_and_taken_back(tmp_path: Path) -> None:
         assert row["signature"] == mail.rows("profile")[0]["signature"]
         assert 'data-testid="undo"' in await mail.get(answer.headers["location"])
         await mail.post(f"/outbox/{id}/undo")
-        assert mail.rows("messages", id=id)[0]["status"] == "draft" and f"thread-{thread['id']}" not in await mail.get("/mail/sent")
+        assert mail.rows("messages", id=id)[0]["status"] == "draft" and f"thread-{thread['id']}" not in await mail.get(
+            "/mail/sent"
+        )
         await mail.post(f"/drafts/{id}", 200, to="ann@x.example", subject="Three words", body=body)
         await mail.post(f"/drafts/{id}/send")
         assert threads(mail)[-1] == {**thread, "subject": "Three words"}
@@ -315,7 +335,11 @@ async def test_a_discarded_draft_leaves_nothing(tmp_path: Path) -> None:
 
 async def test_mails_that_cannot_be_sent(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
-        for to, said in (("", "at least one recipient"), ("Ann", "no e-mail address"), ("a@x.example, b@", "no e-mail address")):
+        for to, said in (
+            ("", "at least one recipient"),
+            ("Ann", "no e-mail address"),
+            ("a@x.example, b@", "no e-mail address"),
+        ):
             id = await mail.draft(to=to, subject="A")
             answer = await mail.post(f"/drafts/{id}/send", 422)
             assert said in answer.text and mail.rows("messages", id=id)[0]["status"] == "draft"
@@ -365,7 +389,10 @@ async def test_answers_and_forwards(tmp_path: Path) -> None:
         ("<p><ul><li>a</li></ul></p>", "<ul><li>a</li></ul>"),
         ("<b><i>x</b>y", "<p><b><i>x</i></b>y</p>"),
         ('<a href="javascript:x">a</a>', "<p>a</p>"),
-        ('<a href="https://x.example/?a=1&b=2" onclick="x">a</a>', '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>'),
+        (
+            '<a href="https://x.example/?a=1&b=2" onclick="x">a</a>',
+            '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>',
+        ),
         ('<img src=x onerror=alert(1)><span style="color:red">t</span>', "<p>t</p>"),
         ("<p><br></p><p> </p>", ""),
         ("<blockquote>q</blockquote>after", "<blockquote>q</blockquote><p>after</p>"),
@@ -449,7 +476,12 @@ async def test_labels_folders_and_newsletters(tmp_path: Path) -> None:
 async def test_settings(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
         before = mail.state()
-        days = {"vacation": "1", "vacation_from": "2026-05-01", "vacation_until": "2026-05-09", "vacation_text": "Away."}
+        days = {
+            "vacation": "1",
+            "vacation_from": "2026-05-01",
+            "vacation_until": "2026-05-09",
+            "vacation_text": "Away.",
+        }
         for wrong in ({"vacation_text": ""}, {"vacation_until": "2026-04-01"}, {"vacation_from": "soon"}):
             await mail.post("/settings/vacation", 422, **{**days, **wrong})
         assert changed(before, mail.state()) == []
@@ -458,7 +490,11 @@ async def test_settings(tmp_path: Path) -> None:
         await mail.post("/settings/density", density="compact")
         await mail.post("/settings/density", density="huge")
         profile = mail.rows("profile")[0]
-        assert profile["vacation"] == 1 and profile["vacation_until"] == "2026-05-09" and profile["signature"] == "Me\nHere"
+        assert (
+            profile["vacation"] == 1
+            and profile["vacation_until"] == "2026-05-09"
+            and profile["signature"] == "Me\nHere"
+        )
         assert 'class="light compact"' in await mail.get("/settings")
 
 
