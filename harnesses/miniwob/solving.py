@@ -122,11 +122,6 @@ async def _(page: Page, utterance: str) -> None:
     await page.locator("#submit").click()
 
 
-@oracle("focus-text", steps=1)
-async def _(page: Page) -> None:
-    await page.locator("#area input").click()
-
-
 @oracle("focus-text-2", steps=1)
 async def _(page: Page, utterance: str) -> None:
     (number,) = re.findall(r"the (\d)", utterance)
