@@ -93,21 +93,6 @@ async def _(page: Page) -> None:
     await submit(page)
 
 
-@oracle("guess-number", steps=16)
-async def _(page: Page) -> None:
-    low, high = 0, 9
-    while True:
-        guess = (low + high) // 2
-        await page.locator("#tt").fill(str(guess))
-        await submit(page)
-        if await page.locator("#higher").is_visible():
-            low = guess + 1
-        elif await page.locator("#lower").is_visible():
-            high = guess - 1
-        else:
-            return
-
-
 @oracle("read-table", steps=3)
 async def _(page: Page, utterance: str) -> None:
     (label,) = re.findall(r"value of (.+) into", utterance)
