@@ -21,26 +21,36 @@ from uigym.harness import Harness
 from uigym.params import computed, rows
 from uigym.product import Product
 from uigym.store import RunStore
+from uigym.testing import check_harness
 from uigym.types import Cause, Click, Dialog, Done, State, Stop
+from uigym.verifiers.page import url_matches
 from uigym.verifiers.state import changed, only
-from uigym.verify import Verifier
+from uigym.verify import Verifier, all_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
-GAME = """<!doctype html><meta charset=utf-8><style>body { margin: 0 } button { width: 100px; height: 40px; display: block }</style>
-<button onclick="guess(0)">Left</button><button onclick="guess(1)">Right</button>
-<button onclick="while (true) {}">Hang</button><button onclick="alert('hello')">Greet</button><p id=level></p><script>
+GAME = """<!doctype html><meta charset=utf-8>
+<style>body { margin: 0 } button { width: 100px; height: 20px; display: block }</style>
+<main></main><button onclick="alert('hello')">Greet</button><p id=level></p><script>
+const doors = ["red", "blue", "green", "black", "white", "brown", "pink", "gold"], level = "LEVEL";
 let over = false, points = 0;
-const wanted = Math.floor(draw() * 2), level = "LEVEL";
-document.querySelector("#level").textContent = level + ": " + ["left", "right"][wanted];
-const guess = (side) => { if (!over) { over = true; points = side === wanted ? 1 : -1 } };
+const wanted = doors[Math.floor(draw() * doors.length)];
+document.querySelector("#level").textContent = level + ": " + wanted;
+const guess = (door) => { if (!over) { over = true; points = door === wanted ? 1 : -1 } };
+for (const door of doors) {
+  const button = document.createElement("button");
+  button.textContent = door;
+  button.onclick = () => guess(door);
+  document.querySelector("main").append(button);
+}
 </script>"""
-LEFT, RIGHT, HANG, GREET = (Click(50, y) for y in (20, 60, 100, 140))
+DOORS = ("red", "blue", "green", "black", "white", "brown", "pink", "gold")
+GREET = Click(50, 170)
 DRAWING = "let state = (seed + 1) * 1234567; window.draw = () => (state = state * 16807 % 2147483647) / 2147483647 % 1;"
 READS = {
     "over": "over",
     "points": "points",
-    "wanted": "['left', 'right'][wanted]",
+    "wanted": "wanted",
     "level": "level",
     "none": "undefined",
 }
@@ -68,16 +78,26 @@ def harness(**changes: Any) -> Harness:
     def told(state: State, _: Any) -> str:
         return next(row["value"] for row in state.tables["browser.values"] if row["name"] == "wanted")
 
+    won = only(changed("browser.values", key="points", value=1), except_=[("browser.values", "over")])
+
     @made.task("Press {wanted}.", max_steps=5)
     def press(wanted: str = computed(told)) -> Verifier:
-        won = changed("browser.values", key="points", value=1)
-        return only(won, except_=("browser.values.value",))
+        return all_of(url_matches("/plain"), won)
 
     @made.task("Press {wanted} on level {level[name]}.", max_steps=5, home="/level/{level[id]}?seed={seed}")
     def press_on(level: Any = rows("levels"), wanted: str = computed(told)) -> Verifier:
-        return only(changed("browser.values", key="points", value=1), except_=("browser.values.value",))
+        return all_of(url_matches(f"/level/{level['id']}"), won)
 
+    async def solve(page: Any, wanted: str) -> None:
+        await page.get_by_role("button", name=wanted).click()
+
+    press.oracle(solve)
+    press_on.oracle(solve)
     return made
+
+
+def door(name: str) -> Click:
+    return Click(50, 20 * DOORS.index(name) + 10)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -98,13 +118,13 @@ async def test_the_page_is_begun_with_the_seed_and_read(env: Env, tmp_path: Path
     assert said == {"over": False, "points": 0, "wanted": said["wanted"], "level": "/plain?", "none": None}
     assert again.instruction == f"Press {said['wanted']}."
     drawn = {(await env.reset("press", seed)).instruction for seed in range(6)}
-    assert drawn == {"Press left.", "Press right."}
+    assert len(drawn) > 2
 
 
 async def test_the_page_says_when_the_episode_is_over(env: Env, tmp_path: Path) -> None:
-    seen = await env.reset("press", 3)
-    right, wrong = (LEFT, RIGHT) if "left" in seen.instruction else (RIGHT, LEFT)
-    step = await env.step(right)
+    await env.reset("press", 3)
+    wanted = values(env.before)["wanted"]
+    step = await env.step(door(wanted))
     assert (step.terminated, step.truncated, step.reward) == (True, False, 1.0), step.info
     episode = env.episode
     assert episode is not None and episode.stop is Stop.OVER and values(episode.after)["points"] == 1
@@ -112,9 +132,9 @@ async def test_the_page_says_when_the_episode_is_over(env: Env, tmp_path: Path) 
     store.write(episode, env.images)
     assert store.episode(episode.id) == episode
     with pytest.raises(RuntimeError, match="has ended"):
-        await env.step(wrong)
+        await env.step(door(wanted))
     await env.reset("press", 3)
-    step = await env.step(wrong)
+    step = await env.step(door(next(other for other in DOORS if other != wanted)))
     assert (step.terminated, step.reward) == (True, 0.0) and step.info["stop"] is Stop.OVER
 
 
@@ -205,5 +225,13 @@ async def test_without_them_nothing_is_read(browser: Browser) -> None:
 
     async with Env(made, browser) as env:
         await env.reset("go", 0)
-        assert not (await env.step(LEFT)).terminated
+        assert not (await env.step(door("red"))).terminated
         assert [*env.before.tables] == ["levels"]
+
+
+async def test_a_check_knows_first_pages_and_pages_that_end() -> None:
+    report = await check_harness(harness(), slots=2, reach=False)
+    assert report.ok, report.failed
+    assert report.counts.mutants > 20 and report.counts.paid == 0
+    found = {finding.check: finding for finding in report.findings}
+    assert found["isolation"].ok and "not tried" not in found["isolation"].detail

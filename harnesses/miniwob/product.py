@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,14 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from uigym import Harness, Verifier, all_of
+from uigym.harnesses.miniwob.words import REWARD, rewarded, told
 from uigym.params import computed
 from uigym.product.installs import Pip
 from uigym.surroundings import Surroundings
-from uigym.types import Episode, Part, State, Verdict
+from uigym.types import State
 from uigym.verifiers.page import url_matches
 from uigym.verifiers.state import unchanged
-from uigym.verify import failed
 
-VALUES = "browser.values"
 WORDINGS = ("{utterance}", "Do what the page asks for: {utterance}", "{utterance} The page says the same in yellow.")
 HELDOUT = ("Your task on this page: {utterance}",)
 Oracle = Callable[..., Awaitable[str | None]]
@@ -37,7 +35,7 @@ async def as_it_is(product: Any, seed: int, appearance: Any) -> None:
 
 def pages(workdir: Path, pip: str) -> Starlette:
     """What the package brings along, as it is."""
-    (html,) = Path(pip).glob("lib/python3*/site-packages/miniwob/html")
+    html = next(Path(pip).glob("lib/python3*/site-packages/miniwob/html"))
     return Starlette(routes=[Mount("/", StaticFiles(directory=html))])
 
 
@@ -62,33 +60,14 @@ MINIWOB = Harness(
 )
 
 
-def told(state: State) -> Mapping[str, Any]:
-    """What the page said, by name."""
-    return {row["name"]: row["value"] for row in state.tables.get(VALUES, ())}
-
-
-def rewarded(episode: Episode) -> Verdict:
-    """MiniWoB gave a reward above 0: that is its own measure of success, whatever the reward is."""
-    end = told(episode.after)
-    reward = end.get("raw_reward") or 0
-    said = f"MiniWoB's own reward is {reward:g}" + (f" ({end['reason']})" if end.get("reason") else "")
-    if not end.get("done"):
-        return failed("reward", "expected a reward above 0, but MiniWoB was not done")
-    if reward <= 0:
-        return failed("reward", f"expected a reward above 0: {said}")
-    return Verdict(1.0, True, (Part("reward", 1.0, said),))
-
-
 def add(page: str, *tags: str, max_steps: int) -> None:
     """A page of MiniWoB as a task of the same name."""
 
     def task(utterance: str = computed(lambda state, _: told(state)["utterance"])) -> Verifier:
-        given = [(VALUES, name) for name in ("done", "raw_reward", "reason")]
-        return all_of(rewarded, url_matches(path), unchanged(except_=given))
+        return all_of(rewarded, url_matches(f"/miniwob/{page}.html"), unchanged(except_=REWARD))
 
-    path = f"/miniwob/{page}.html"
-    task.__name__ = page
-    MINIWOB.task(*WORDINGS, heldout_wordings=HELDOUT, max_steps=max_steps, tags=tags, home=path)(task)
+    task.__name__, home = page, f"/miniwob/{page}.html"
+    MINIWOB.task(*WORDINGS, heldout_wordings=HELDOUT, max_steps=max_steps, tags=tags, home=home)(task)
 
 
 def oracle(*names: str, steps: int) -> Callable[[Oracle], Oracle]:
@@ -102,21 +81,3 @@ def oracle(*names: str, steps: int) -> Callable[[Oracle], Oracle]:
         return solution
 
     return note
-
-
-# --- words of the oracles ---
-
-
-def quoted(utterance: str) -> list[str]:
-    """What stands in quotes."""
-    return re.findall(r'"([^"]*)"', utterance)
-
-
-def whole(text: str) -> re.Pattern[str]:
-    """This text and nothing else, for Playwright's has_text."""
-    return re.compile(rf"^\s*{re.escape(text)}\s*$")
-
-
-async def submit(page: Any) -> None:
-    """Press the button that most pages end with."""
-    await page.locator("#subbtn").click()

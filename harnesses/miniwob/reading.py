@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from uigym.harnesses.miniwob import pages  # noqa: F401 - the tasks
-from uigym.harnesses.miniwob.product import oracle, submit, whole
+from uigym.harnesses.miniwob.product import oracle
+from uigym.harnesses.miniwob.words import submit, whole
 
 Page = Any
 """Playwright's page, by hand."""
@@ -91,21 +92,6 @@ async def _(page: Page) -> None:
 async def _(page: Page) -> None:
     await page.locator("#math-answer").fill(str(await page.locator(".addition-block").count()))
     await submit(page)
-
-
-@oracle("guess-number", steps=16)
-async def _(page: Page) -> None:
-    low, high = 0, 9
-    while True:
-        guess = (low + high) // 2
-        await page.locator("#tt").fill(str(guess))
-        await submit(page)
-        if await page.locator("#higher").is_visible():
-            low = guess + 1
-        elif await page.locator("#lower").is_visible():
-            high = guess - 1
-        else:
-            return
 
 
 @oracle("read-table", steps=3)

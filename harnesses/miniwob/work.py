@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from uigym.harnesses.miniwob import pages  # noqa: F401 - the tasks
-from uigym.harnesses.miniwob.product import oracle, quoted, whole
+from uigym.harnesses.miniwob.product import oracle
+from uigym.harnesses.miniwob.words import quoted, whole
 
 Page = Any
 """Playwright's page, by hand."""

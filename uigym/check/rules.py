@@ -152,6 +152,9 @@ def meant(instance: Instance | None, episode: Episode) -> Iterator[Finding]:
     """What the oracle did with other values of the parameters is right for the task with those."""
     if instance is None or episode.verdict is None:
         return
+    began = instance.task.home_with(episode.params, episode.seed)
+    if instance.home != began and instance.task.harness.reads:  # what its own page said at the beginning was not read
+        return
     try:
         found = judge(instance.verifier, dataclasses.replace(episode, verdict=None))
         why = "" if found.success else found.reason

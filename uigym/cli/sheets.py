@@ -17,6 +17,7 @@ from uigym.harness import Harness, Task
 from uigym.policy.scripted import OraclePolicy
 from uigym.report.sheet import Tile, sheet
 from uigym.rollout import Finished, Request, rollout
+from uigym.types import Stop
 
 
 def sheet_(
@@ -64,7 +65,10 @@ async def _tiles(harness: Harness, tasks: Sequence[Task], on_tile: Callable[[int
     played: AsyncIterator[Finished] = rollout(harness, OraclePolicy(), wanted, slots=slots)
     async for done in played:
         episode = done.episode
-        seen = [step.image for step in episode.steps] + [episode.final_image]
+        after = (
+            [] if episode.stop is Stop.OVER else [episode.final_image]
+        )  # a page that is over shows its end, not its work
+        seen = [step.image for step in episode.steps] + after
         shown = next((image for image in reversed(seen) if image in done.images), "")
         if episode.verdict is not None and shown:
             found[episode.seed] = Tile(f"{harness.name}/{episode.task}", episode.instruction, done.images[shown])
