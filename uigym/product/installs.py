@@ -21,12 +21,13 @@ import signal
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
+from uigym.product.calls import finished
 
 _log = logging.getLogger(__name__)
 LIMIT_S = 1800.0
@@ -49,7 +50,7 @@ def cache() -> Path:
 class Install(ABC):
     """Pinned packages of one kind, in a folder of their own; harnesses give them as `install=(...)`."""
 
-    value: ClassVar[str]
+    value: str
     """What a harness's strings name the folder by, in braces."""
     example: ClassVar[str]
     _pin: ClassVar[re.Pattern[str]]
@@ -253,6 +254,39 @@ def _empty(folder: Path) -> None:
     strays.sweep()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
+
+
+class Made(Install):
+    """What a function makes of what was installed before it, such as a filled database: `{NAME}` is its folder.
+
+    Example:
+        >>> Made("site", fill_site, PIP, Path(__file__).with_name("site"))  # doctest: +SKIP
+    """
+
+    def __init__(self, value: str, make: Callable[[Path], Any], *of: Install | Path):
+        """
+        Args:
+            value: What the harness's strings name its folder by.
+            make: Fills the empty folder that it gets, async or not.
+            of: What it is made of. Where one of these is another one, or a file of a folder differs, it is made anew.
+        """
+        self.value = value
+        self.pins = (value,)
+        self._function, self._of = make, of
+
+    def _identity(self) -> str:
+        return json.dumps([part.folder.name if isinstance(part, Install) else _contents(part) for part in self._of])
+
+    async def _make(self, folder: Path) -> list[str]:
+        await finished(self._function, folder)
+        return [self.value]
+
+
+def _contents(place: Path) -> list[str]:
+    """Names and contents of all files in a folder, or of a file."""
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    kept = [path for path in files if path.suffix != ".pyc"]
+    return [f"{path.relative_to(place)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in kept]
 
 
 def _known(pin: str) -> str:
