@@ -162,6 +162,7 @@ def add_flow(name: str = one_of(*NAMES)) -> Verifier:
 
 @add_flow.oracle
 async def _(page: Page, name: str) -> None:
+    await show_tab(page, TABS[0])
     await page.locator(".red-ui-tab-button.red-ui-tabs-add a").click()
     await page.locator("#red-ui-workspace-tabs li.red-ui-tab.active").dblclick()
     await page.locator("#node-input-name").fill(name)

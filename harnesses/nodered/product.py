@@ -72,8 +72,9 @@ def node(page: Page, key: str, part: str = ".red-ui-flow-node") -> Any:
 
 
 async def show_tab(page: Page, name: str) -> None:
-    """Open a flow by its tab, unless it is the one that is shown."""
+    """Open a flow by its tab, unless it is the one that is shown; the editor may need its time to be there."""
     tab = page.locator("#red-ui-workspace-tabs li.red-ui-tab").filter(has_text=name)
+    await tab.wait_for(timeout=40_000)
     if "active" not in await tab.get_attribute("class"):
         await tab.click()
 
