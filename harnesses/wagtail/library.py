@@ -54,8 +54,8 @@ async def open_item(page: Page, where: str, title: str) -> None:
     "Upload the picture picture.png to the images and give it the title “{title}”.",
     "There is a file picture.png. Add it to the site's images, titled “{title}”.",
     heldout_wordings=("The image library should have a new image “{title}”: it is in the file picture.png.",),
-    max_steps=24,
-    expected_steps=7,
+    max_steps=42,
+    expected_steps=14,
     tags=("file", "form", "medium"),
     files=drawn,
 )
@@ -77,8 +77,8 @@ async def _(page: Page, title: str) -> None:
     "Change the title of the image “{item[title]}” to “{title}”.",
     "The image “{item[title]}” should be called “{title}”.",
     heldout_wordings=("Rename the image “{item[title]}”: its title is “{title}”.",),
-    max_steps=21,
-    expected_steps=7,
+    max_steps=39,
+    expected_steps=13,
     tags=("find", "edit", "easy"),
 )
 def rename_image(item: Row = rows("wagtailimages_image"), title: str = one_of(*PICTURES)) -> Verifier:
@@ -96,8 +96,8 @@ async def _(page: Page, item: Row, title: str) -> None:
     "Add the tag “{tag[name]}” to the image “{item[title]}”; the tags that it has stay.",
     "File the image “{item[title]}” under one more tag: “{tag[name]}”.",
     heldout_wordings=("The image “{item[title]}” should be found under the tag “{tag[name]}”, too.",),
-    max_steps=24,
-    expected_steps=9,
+    max_steps=39,
+    expected_steps=13,
     tags=("find", "edit", "medium"),
 )
 def tag_image(item: Row = rows("wagtailimages_image"), tag: Row = one_from(missing_tags)) -> Verifier:
@@ -117,8 +117,8 @@ async def _(page: Page, item: Row, tag: Row) -> None:
     "Move the document “{item[title]}” to the collection “{collection[name]}”.",
     "The document “{item[title]}” belongs in the collection “{collection[name]}”.",
     heldout_wordings=("File the document “{item[title]}” in “{collection[name]}”.",),
-    max_steps=24,
-    expected_steps=9,
+    max_steps=36,
+    expected_steps=12,
     tags=("find", "form", "easy"),
 )
 def file_document(
@@ -141,8 +141,8 @@ async def _(page: Page, item: Row, collection: Row) -> None:
     "Delete the document “{item[title]}”.",
     "Remove the document “{item[title]}” from the site's documents.",
     heldout_wordings=("The document “{item[title]}” is out of date and should be gone.",),
-    max_steps=21,
-    expected_steps=7,
+    max_steps=36,
+    expected_steps=12,
     tags=("find", "file", "easy"),
 )
 def delete_document(item: Row = rows("wagtaildocs_document")) -> Verifier:

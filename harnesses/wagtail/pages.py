@@ -39,8 +39,8 @@ IF_NOT = " If that is not possible, answer: impossible."
     "Change the intro of the page “{item[title]}” to “{intro}” and publish it.",
     "The page “{item[title]}” needs another intro: “{intro}”. Put it there and publish the page.",
     heldout_wordings=("Let the public read “{intro}” as the intro of the page “{item[title]}”.",),
-    max_steps=30,
-    expected_steps=9,
+    max_steps=42,
+    expected_steps=14,
     tags=("edit", "form", "easy"),
 )
 def change_intro(item: Row = rows("pages", where=leaf), intro: str = one_of(*INTROS)) -> Verifier:
@@ -58,8 +58,8 @@ async def _(page: Page, item: Row, intro: str) -> None:
     "Give the page “{item[title]}” the title “{title}”, but save it as a draft only: do not publish it.",
     "Prepare a new title for the page “{item[title]}”: “{title}”. Save the draft; the public must not see it yet.",
     heldout_wordings=("In a draft of the page “{item[title]}”, call it “{title}”. What is public stays as it is.",),
-    max_steps=24,
-    expected_steps=7,
+    max_steps=39,
+    expected_steps=13,
     tags=("edit", "form", "easy"),
 )
 def retitle_draft(item: Row = rows("pages", where=leaf), title: str = one_of(*TITLES)) -> Verifier:
@@ -78,8 +78,8 @@ async def _(page: Page, item: Row, title: str) -> None:
     "Publish the page “{item[title]}”, which is a draft.",
     "The draft “{item[title]}” is ready: publish it.",
     heldout_wordings=("Let the public see the page “{item[title]}”, as its draft is.",),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=33,
+    expected_steps=11,
     tags=("find", "easy"),
 )
 def publish_draft(item: Row = rows("pages", where=draft)) -> Verifier:
@@ -96,8 +96,8 @@ async def _(page: Page, item: Row) -> None:
     "Unpublish the page “{item[title]}”." + IF_NOT,
     "The public should no longer see the page “{item[title]}”: unpublish it, but do not delete it." + IF_NOT,
     heldout_wordings=("Take the page “{item[title]}” off the public site; keep it as a draft." + IF_NOT,),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=33,
+    expected_steps=11,
     tags=("find", "multi-step", "easy"),
 )
 def unpublish_page(item: Row = rows("pages", where=post)) -> Verifier:
@@ -114,8 +114,8 @@ async def _(page: Page, item: Row) -> None:
     "Unpublish the page “{item[title]}”." + IF_NOT,
     "The public should no longer see the page “{item[title]}”: unpublish it, but do not delete it." + IF_NOT,
     heldout_wordings=("Take the page “{item[title]}” off the public site; keep it as a draft." + IF_NOT,),
-    max_steps=18,
-    expected_steps=5,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "refuse", "medium"),
 )
 def unpublish_what_is_not_public(item: Row = rows("pages", where=draft)) -> Verifier:
@@ -133,8 +133,8 @@ async def _(page: Page, item: Row) -> str:
     "Move the page “{item[title]}” below “{parent[title]}”.",
     "The page “{item[title]}” belongs in the section “{parent[title]}”: move it there.",
     heldout_wordings=("Make “{item[title]}” a child page of “{parent[title]}”.",),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=51,
+    expected_steps=17,
     tags=("navigate", "multi-step", "medium"),
 )
 def move_page(item: Row = rows("pages", where=leaf), parent: Row = rows("pages", where=others)) -> Verifier:
@@ -153,8 +153,8 @@ async def _(page: Page, item: Row, parent: Row) -> None:
     "Copy the page “{item[title]}” to a new page “{title}” in the same section. The copy stays a draft.",
     "Make a copy of the page “{item[title]}” beside it, with the title “{title}”; do not publish the copy.",
     heldout_wordings=("There should be a draft “{title}” next to the page “{item[title]}”, copied from it.",),
-    max_steps=30,
-    expected_steps=8,
+    max_steps=51,
+    expected_steps=17,
     tags=("form", "multi-step", "medium"),
 )
 def copy_page(item: Row = rows("pages", where=leaf), title: str = one_of(*TITLES)) -> Verifier:
@@ -176,8 +176,8 @@ async def _(page: Page, item: Row, title: str) -> None:
     "Delete the page “{item[title]}”.",
     "We need the page “{item[title]}” no longer: delete it.",
     heldout_wordings=("Remove the page “{item[title]}” from the site for good.",),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=33,
+    expected_steps=11,
     tags=("find", "multi-step", "easy"),
 )
 def delete_page(item: Row = rows("pages", where=post)) -> Verifier:
@@ -196,8 +196,8 @@ async def _(page: Page, item: Row) -> None:
     heldout_wordings=(
         "Publish a new standard page in the section “{parent[title]}”: it is called “{title}”, and all it says is the intro “{intro}”.",
     ),
-    max_steps=40,
-    expected_steps=13,
+    max_steps=51,
+    expected_steps=17,
     tags=("form", "multi-step", "medium"),
 )
 def add_page(
@@ -226,8 +226,8 @@ async def _(page: Page, parent: Row, title: str, intro: str) -> None:
         "{author} has a piece for “News”, to be kept as a draft blog page “{title}” of {year}-{month:02}-{day:02}. The body begins with the level 2 heading "
         "“{heading}”; one paragraph follows: “{note}”",
     ),
-    max_steps=60,
-    expected_steps=20,
+    max_steps=69,
+    expected_steps=23,
     tags=("rich-text", "date", "form", "hard"),
 )
 def write_post(
@@ -264,8 +264,8 @@ async def _(page: Page, title: str, author: str, year: int, month: int, day: int
     "Add a last paragraph to the body of the page “{item[title]}”: “{note}”, all of it in bold. Publish the page.",
     "At the end of the body of “{item[title]}”, visitors should read “{note}” in bold, as a paragraph of its own. Publish that.",
     heldout_wordings=("Publish “{item[title]}” with one paragraph more, its last: “{note}”, set in bold.",),
-    max_steps=40,
-    expected_steps=12,
+    max_steps=48,
+    expected_steps=16,
     tags=("rich-text", "edit", "hard"),
 )
 def add_bold_note(item: Row = rows("pages", where=leaf), note: str = one_of(*NOTES)) -> Verifier:
@@ -289,8 +289,8 @@ async def _(page: Page, item: Row, note: str) -> None:
     heldout_wordings=(
         "Arrange that the draft page “{item[title]}” goes live at {hour:02}:00 on {year}-{month:02}-{day:02}.",
     ),
-    max_steps=40,
-    expected_steps=13,
+    max_steps=54,
+    expected_steps=18,
     tags=("date", "multi-step", "hard"),
 )
 def schedule_page(
@@ -315,6 +315,6 @@ async def _(page: Page, item: Row, year: int, month: int, day: int, hour: int) -
     dialog = page.get_by_role("dialog")
     field = dialog.get_by_role("textbox", name="Go live date/time")
     await field.fill(f"{year}-{month:02}-{day:02} {hour:02}:00")
-    await page.keyboard.press("Tab")  # closes the calendar, which lies over the button
+    await dialog.get_by_role("heading", name="Set publishing schedule").click()  # closes the calendar over the button
     await dialog.get_by_role("button", name="Save schedule").click()
     await save(page, "Schedule to publish")

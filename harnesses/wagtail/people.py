@@ -55,8 +55,8 @@ async def open_user(page: Page, name: str, tab: str = "Account") -> None:
     heldout_wordings=(
         "{name} should be able to sign in as “{username}” with “{password}”, email {username}@harbour.example, as one of the group {group[name]} and no other.",
     ),
-    max_steps=60,
-    expected_steps=20,
+    max_steps=75,
+    expected_steps=25,
     tags=("form", "multi-step", "hard"),
 )
 def add_user(
@@ -91,8 +91,8 @@ async def _(page: Page, name: str, username: str, password: str, group: Row) -> 
     "Put {user[first_name]} {user[last_name]} into the group {group[name]}, too.",
     "{user[first_name]} {user[last_name]} should be in the group {group[name]} besides the groups they are in.",
     heldout_wordings=("The group {group[name]} gets a new member: {user[first_name]} {user[last_name]}.",),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=33,
+    expected_steps=11,
     tags=("form", "find", "medium"),
 )
 def join_group(user: Row = rows("auth_user", where=staff), group: Row = one_from(other_groups)) -> Verifier:
@@ -110,8 +110,8 @@ async def _(page: Page, user: Row, group: Row) -> None:
     "Take {membership[name]} out of the group {membership[group]}.",
     "{membership[name]} should no longer be in the group {membership[group]}.",
     heldout_wordings=("The group {membership[group]} loses a member: {membership[name]}.",),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=33,
+    expected_steps=11,
     tags=("form", "find", "medium"),
 )
 def leave_group(membership: Row = one_from(memberships)) -> Verifier:
@@ -129,8 +129,8 @@ async def _(page: Page, membership: Row) -> None:
     "Make {user[first_name]} {user[last_name]} inactive as a user, so that they cannot sign in; do not delete them.",
     "{user[first_name]} {user[last_name]} is away for a year: their user should not be active, but stay.",
     heldout_wordings=("Deactivate the user {user[first_name]} {user[last_name]}.",),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=36,
+    expected_steps=12,
     tags=("form", "find", "medium"),
 )
 def deactivate_user(user: Row = rows("auth_user", where=staff)) -> Verifier:
@@ -150,8 +150,8 @@ async def _(page: Page, user: Row) -> None:
     heldout_wordings=(
         "{place} should lead to the page “{item[title]}”, by a permanent redirect that holds for all sites.",
     ),
-    max_steps=36,
-    expected_steps=12,
+    max_steps=45,
+    expected_steps=15,
     tags=("form", "multi-step", "medium"),
 )
 def add_redirect(place: str = one_of(*PLACES), item: Row = rows("pages", where=leaf)) -> Verifier:
@@ -173,8 +173,8 @@ async def _(page: Page, place: str, item: Row) -> None:
     "Who is the author of the blog page “{item[title]}”? Answer with the name.",
     "Find the author of the blog page “{item[title]}” and answer with their name.",
     heldout_wordings=("Whose name stands as author in the blog page “{item[title]}”? Answer with it.",),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "answer", "easy"),
 )
 def tell_author(
@@ -196,8 +196,8 @@ async def _(page: Page, item: Row) -> str:
     heldout_wordings=(
         "Two blog pages: “{one[title]}” and “{other[title]}”. Answer with the title of the one whose post date is later.",
     ),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=42,
+    expected_steps=14,
     tags=("compare", "answer", "medium"),
 )
 def tell_later(
