@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# Tests wait more than they compute: one worker more than there are cores, but no more than eight.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 7 ] && echo 8 || echo $$((n + 1)))
 
 .PHONY: help setup quickstart test check bench docs tiny-model wheel
 
@@ -15,7 +17,7 @@ quickstart: setup ## train a policy on the kiosk app in real Chromium and write 
 	$(BIN)/uigym quickstart --out runs/quickstart $(ARGS)
 
 test: setup ## all tests but the slow ones; ARGS="-k env" for some
-	$(BIN)/python -m pytest -m "not slow and not gpu" $(ARGS)
+	$(BIN)/python -m pytest -m "not slow and not gpu" -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: setup ## format, lint and types; changes nothing
 	$(BIN)/ruff format --check .

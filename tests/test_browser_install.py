@@ -34,7 +34,7 @@ class Machine:
         monkeypatch.setattr(find, "LIBRARY_FOLDERS", (str(self.lib),))
         monkeypatch.setattr(install.sys, "executable", str(self.bin / "python"))
         self.python("exit 1")
-        program(self.bin / "fc-list", "#!/bin/sh\necho 'Liberation Sans,Noto Sans,Noto Color Emoji'\n")
+        program(self.bin / "fc-list", "#!/bin/sh\necho 'Liberation Sans,NanumGothic,Noto Sans,Noto Color Emoji'\n")
 
     def python(self, script: str) -> None:
         """What `python -m playwright ...` does here."""
@@ -133,7 +133,7 @@ def test_missing_fonts_are_installed(machine: Machine) -> None:
     program(machine.bin / "fc-list", "#!/bin/sh\necho 'DejaVu Sans'\n")
     machine.apt("exit 0")
     machine.install()
-    assert machine.said[-1] == "installed fonts-liberation fonts-noto-color-emoji fonts-noto-core"
+    assert machine.said[-1] == "installed fonts-liberation fonts-nanum fonts-noto-color-emoji fonts-noto-core"
 
 
 def test_without_root_the_command_is_said(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

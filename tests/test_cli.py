@@ -107,6 +107,7 @@ def test_version() -> None:
 def test_list_shows_harnesses_and_tasks() -> None:
     assert re.search(r"^desk .*1280x720", uigym("list").stdout, re.MULTILINE)
     assert re.search(r"^kiosk/order .*Order one", uigym("list", "kiosk").stdout, re.MULTILINE)
+    assert re.search(r"^\d+ tasks, 1,000,000 instances of each", uigym("list").stdout, re.MULTILINE)
     entries = json.loads(uigym("list", "--json").stdout)
     assert {"desk", "kiosk"} <= {entry["harness"] for entry in entries}
     assert json.loads(uigym("list", RENTAL, "--json").stdout)["tasks"][0]["task"] == "rental/rent"
@@ -242,6 +243,16 @@ def test_a_harness_file_with_an_error_names_file_and_line(tmp_path: Path, change
     path.write_text(path.read_text().replace(*change))
     text = one_message(uigym("check", path), 2)
     assert f"{path}, {says}" in text
+
+
+def test_two_ways_to_check() -> None:
+    assert "--quick and --full are the two ways" in one_message(uigym("check", "kiosk", "--quick", "--full"), 2)
+
+
+@pytest.mark.browser
+def test_some_tasks_of_each_harness() -> None:
+    checked = json.loads(uigym("check", "kiosk", "--quick", "--some", "2", "--seeds", "0:1", "--json").stdout)
+    assert checked[0]["ok"] and checked[0]["counts"]["episodes"] < 40
 
 
 def test_a_harness_file_that_is_not_there(tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def test_the_lessons_own_aim_is_inside() -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_pretraining_from_nothing(tmp_path: Path) -> None:
     """The command, with sizes so small that it ends at once."""
     name = f"pretrain-{uuid.uuid4()}"
@@ -194,6 +195,7 @@ def test_pretraining_from_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_killed_pretraining_leaves_no_process(tmp_path: Path) -> None:
     name = f"pretrain-{uuid.uuid4()}"
     sizes = ["--minutes", "5", "--batch", "1", "--capacity", "16", "--heldout", "1"]

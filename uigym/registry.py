@@ -1,11 +1,12 @@
 """From a reference to a harness: an id, a file, or what an installed package declares.
 
-Bundled harnesses are files in `uigym/harnesses`, loaded as a user's file is.
+Bundled harnesses are files in `uigym/harnesses`, loaded as a user's file is, or packages there, for those of many tasks.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import sys
 import traceback
@@ -42,7 +43,7 @@ def load(ref: str) -> Harness:
         )
     if bundled is None and not declared:
         raise HarnessError(_unknown(ref))
-    harness = _from_file(bundled, "") if bundled is not None else _from_entry_point(declared[0])
+    harness = _from_bundle(bundled) if bundled is not None else _from_entry_point(declared[0])
     if harness.name != ref:
         raise HarnessError(f'the harness that is registered as "{ref}" calls itself "{harness.name}"; expected "{ref}"')
     return harness
@@ -67,7 +68,8 @@ def names() -> list[str]:
 
 
 def _bundled() -> dict[str, Path]:
-    return {path.stem: path for path in _BUNDLED.glob("[!_]*.py")}
+    files = {path.stem: path for path in _BUNDLED.glob("[!_]*.py")}
+    return files | {path.parent.name: path for path in _BUNDLED.glob("[!_]*/__init__.py")}
 
 
 def _declared() -> dict[str, list[EntryPoint]]:
@@ -102,6 +104,17 @@ def _from_entry_point(point: EntryPoint) -> Harness:
     if not isinstance(found, Harness):
         raise HarnessError(f'the harness "{point.name}" of {_owner(point)} ({point.value}) is {found!r}, no Harness')
     return found
+
+
+def _from_bundle(path: Path) -> Harness:
+    if path.name != "__init__.py":
+        return _from_file(path, "")
+    name = path.parent.name
+    try:
+        module = importlib.import_module(f"uigym.harnesses.{name}")
+    except Exception as exc:
+        raise HarnessError(f"{_place(path, exc)}: {_said(exc)}") from exc
+    return next(value for value in vars(module).values() if isinstance(value, Harness))
 
 
 def _from_file(path: Path, name: str) -> Harness:

@@ -115,9 +115,9 @@ class Pool:
             raise ConfigError(
                 f"a pool needs slots >= 1, browsers >= 1 and retries >= 0, not {slots}, {browsers}, {retries}"
             )
-        if harness.url and slots > 1:
+        if harness.alone and slots > 1:
             raise ConfigError(
-                f"{harness.name} is one running product ({harness.url}): {slots} slots would share its data. Use slots=1."
+                f"{harness.name} is a product that runs already ({harness.url or 'beside it'}): {slots} slots would share its data. Use slots=1."
             )
         self.harness = harness
         self.limits = limits

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -132,23 +132,26 @@ class Slot:
             await self._close_browser()
             self._own_browser = await Browser.launch()
 
-    async def begin(self, seed: int) -> tuple[State, Frame]:
-        """The product with a seed's data, and a fresh session that shows its first page.
+    async def begin(self, seed: int, home: Callable[[State], str]) -> tuple[State, Frame]:
+        """The product with a seed's data, and a fresh session that shows the first page.
 
         The old page is gone before the new data come; yet a request that it sent may still be at work in the product.
         So the data are read again once the first page is open, and where they have changed all is done over. A product
         whose data still change after that does it by itself; it is not looked at again.
 
+        Args:
+            seed: Fixes the data.
+            home: Gives the path of the first page, from the product's state.
+
         Raises:
             ProductError, BrowserError: One of them failed.
         """
-        home = self.harness.home
         for _ in range(_RESETS):
             self.retire()
             state = await self._prepare(seed)
-            limit_s = self.limits.reset_s
-            opening = self.session.open(home, timeout_s=limit_s)
-            frame = await within(limit_s + GRACE_S, BrowserError, f"opening {home}", opening)
+            limit_s, path = self.limits.reset_s, home(state)
+            opening = self.session.open(path, timeout_s=limit_s)
+            frame = await within(limit_s + GRACE_S, BrowserError, f"opening {path}", opening)
             if self._restless or await self.read_state() == state:
                 return state, frame
         self._restless = True
@@ -156,7 +159,7 @@ class Slot:
         return state, frame
 
     async def _prepare(self, seed: int) -> State:
-        opening = asyncio.create_task(self._open_session())
+        opening = asyncio.create_task(self._open_session(seed))
         doing = f"resetting {self.harness.name} to seed {seed}"
         try:
             await self._retired()
@@ -179,16 +182,37 @@ class Slot:
         doing = f"reading the state of {self.harness.name}"
         return await within(self.limits.reset_s, ProductError, doing, self.product.read_state())
 
-    async def read_storage(self) -> State:
-        """The tables of what the pages keep in the browser; none unless the harness watches it.
+    async def read_browser(self) -> State:
+        """The tables of what the pages keep and say in the browser; none but those that the harness asks for.
 
         Raises:
             ProductError, BrowserError: A page hangs, or the browser is gone.
+            HarnessError: A value of the page cannot be read.
         """
-        if "storage" not in self.harness.watch:
+        limit_s, state = self.limits.step_s, State()
+        if "storage" in self.harness.watch:
+            keeping = self.session.storage(limit_s)
+            state = await within(limit_s + GRACE_S, BrowserError, "reading the storage", keeping)
+        return state.beside(await self._values(self.harness.reads))
+
+    async def is_over(self) -> bool:
+        """Whether the page says that the episode is over, by the value that `Harness.until` names.
+
+        Raises:
+            ProductError, BrowserError, HarnessError: As with `read_browser`.
+        """
+        until = self.harness.until
+        if not until:
+            return False
+        said = await self._values({until: self.harness.reads[until]})
+        return any(row["value"] for rows in said.tables.values() for row in rows)
+
+    async def _values(self, reads: Mapping[str, str]) -> State:
+        if not reads:
             return State()
         limit_s = self.limits.step_s
-        return await within(limit_s + GRACE_S, BrowserError, "reading the storage", self.session.storage(limit_s))
+        reading = self.session.values(reads, limit_s)
+        return await within(limit_s + GRACE_S, BrowserError, "reading values of the page", reading)
 
     async def read_watched(self) -> dict[str, Any]:
         """What else the harness watches: values of an episode's fields `network` and `page`.
@@ -214,10 +238,12 @@ class Slot:
             BrowserError: The page is gone, or does not answer.
         """
         if self._product is not None:
-            await self._check_product(self._product.base_url)
+            for product in self._product.all:
+                await self._check_product(product)
         if self._session is not None:
             page = await self._standing(self._session)
-            elsewhere = page.missing and not page.missing.startswith(f"{self.product.base_url}/")
+            ours = tuple(f"{product.base_url}/" for product in self.product.all)
+            elsewhere = page.missing and not page.missing.startswith(ours)
             if page.url.startswith("chrome-error:") and not elsewhere:
                 raise ProductError(f"{self.harness.name} broke off: the page that it was asked for did not come")
             if page.status >= 500:
@@ -240,16 +266,16 @@ class Slot:
                 raise ProductError(f"{self.harness.name} was asked for another page, which did not come: at {page.url}")
             await asyncio.sleep(_POLL_S)
 
-    async def _check_product(self, base_url: str) -> None:
+    async def _check_product(self, product: Product) -> None:
         """A product that hangs still listens, so it is asked for a page."""
+        name, ready = product.harness.name, product.harness.ready
         try:
-            async with asyncio.timeout(ANSWER_S), self._client.stream("GET", base_url + self.harness.ready):
+            async with asyncio.timeout(ANSWER_S), self._client.stream("GET", product.base_url + ready):
                 return  # the answer has begun, and may be long
         except httpx.ConnectError as exc:
-            raise ProductError(f"{self.harness.name} no longer listens at {base_url}") from exc
+            raise ProductError(f"{name} no longer listens at {product.base_url}") from exc
         except (httpx.HTTPError, TimeoutError) as exc:
-            asked = f"asking it for {self.harness.ready}: {type(exc).__name__} {exc}"
-            raise ProductError(f"{self.harness.name} hangs or broke off; {asked}") from exc
+            raise ProductError(f"{name} hangs or broke off; asking it for {ready}: {type(exc).__name__} {exc}") from exc
 
     async def broken(self) -> UIGymError | None:
         """The error of whatever is gone; None if all is there, or nothing was started."""
@@ -292,7 +318,7 @@ class Slot:
                 await self._close_browser()
                 await self._client.aclose()
 
-    async def _open_session(self) -> None:
+    async def _open_session(self, seed: int) -> None:
         browser = self._given_browser or self._own_browser
         assert browser is not None
         harness = self.harness
@@ -301,10 +327,13 @@ class Slot:
             viewport=harness.viewport,
             grants=tuple(harness.grants),
             surroundings=harness.surroundings,
-            allow=tuple(harness.allow),
+            allow=(*harness.allow, *(other.base_url for other in self.product.beside.values())),
             watch=tuple(harness.watch),
         )
         self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
+        if harness.init:
+            beginning = self._session.begin_documents_with(f"((seed) => {{\n{harness.init}\n}})({seed});")
+            await within(self.limits.reset_s, BrowserError, "preparing the pages", beginning)
 
     async def _retired(self) -> None:
         if self._retiring is not None:

@@ -34,6 +34,13 @@ class State:
             return self
         return State({**self.tables, **other.tables}, {**self.keys, **other.keys}, {**self.base, **other.base})
 
+    def under(self, name: str) -> State:
+        """This state with its tables called "name.table"."""
+        return State(*({f"{name}.{table}": held for table, held in each.items()} for each in self._parts()))
+
+    def _parts(self) -> tuple[Mapping[str, Any], ...]:
+        return self.tables, self.keys, self.base
+
     def digest(self) -> str:
         """sha256 over all rows, hex: equal states have equal digests."""
         held = {"tables": self.tables, "base": self.base} if self.base else self.tables

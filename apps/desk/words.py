@@ -1,40 +1,13 @@
-"""What the seed makes its records of: names, companies, and what people write to a help desk."""
+"""What the seed makes its records of: agents, tags, macros, views, and what people write to a help desk."""
 
 from __future__ import annotations
 
-FIRST_NAMES = (
-    "Amara", "Anders", "Aisha", "Ben", "Bianca", "Carlos", "Carla", "Chen", "Clara", "Daniel", "Daniela", "Deepa",
-    "Elena", "Emil", "Emily", "Farah", "Felix", "Grace", "Greta", "Hannah", "Hugo", "Ines", "Ivan", "Jana", "Joan",
-    "John", "Jon", "Julia", "Julian", "Kenji", "Lara", "Laura", "Leon", "Liam", "Lina", "Marco", "Maria", "Marta",
-    "Mei", "Mina", "Nadia", "Nina", "Noah", "Olga", "Omar", "Paula", "Pedro", "Priya", "Rafael", "Rosa", "Samir",
-    "Sara", "Sofia", "Stefan", "Tara", "Tomas", "Victor", "Yuki", "Zoe",
-)  # fmt: skip
-LAST_NAMES = (
-    "Abebe", "Almeida", "Andersen", "Anderson", "Bakker", "Bauer", "Becker", "Brown", "Costa", "Cruz", "Diaz",
-    "Fischer", "Fisher", "Garcia", "Hansen", "Hanson", "Haddad", "Ito", "Jensen", "Khan", "Kim", "Kowalski", "Larsen",
-    "Larson", "Lee", "Lopez", "Martin", "Martinez", "Meyer", "Meyers", "Moreau", "Nakamura", "Novak", "Okafor",
-    "Olsen", "Patel", "Pereira", "Petrov", "Ricci", "Rossi", "Santos", "Schmidt", "Silva", "Singh", "Suzuki", "Tanaka",
-    "Taylor", "Walker", "Weber", "Wong",
-)  # fmt: skip
 AGENT_NAMES = (
     "Alice Turner", "Alina Turek", "Bruno Keller", "Camille Laurent", "Dmitri Volkov", "Erin Gallagher", "Fatima Noor",
     "George Mensah", "Helen Park", "Isaac Stone", "Jorge Ramirez", "Karin Lindqvist", "Luca Bianchi", "Lucy Bright",
     "Maya Cohen", "Nikhil Rao", "Oscar Dahl", "Rachel Adams", "Rachel Adeyemi", "Theo Marsh",
 )  # fmt: skip
 TEAMS = ("Support", "Billing", "Technical", "Onboarding")
-COMPANIES = (
-    "Aldergate", "Arcadia Freight", "Arcadia Foods", "Bluepine", "Brightwell Clinics", "Cobalt Ridge", "Copperfield",
-    "Dovetail Studio", "Eastbank Legal", "Everline", "Fernhill Hotels", "Fernhill Homes", "Glasswork", "Harborlight",
-    "Inkwell Press", "Juniper & Co", "Kestrel Energy", "Larkspur", "Lindenhof", "Marlow Textiles", "Millstone",
-    "Northgate Labs", "Northgate Logistics", "Oakhurst School", "Orchid Travel", "Pinecrest", "Quillon",
-    "Redwood Dental", "Riverton", "Silverbirch", "Stonebridge", "Tidewater Marine", "Umberfield", "Valewood",
-    "Westbrook Bank", "Willowby",
-)  # fmt: skip
-CITIES = (
-    "Amsterdam", "Austin", "Berlin", "Boston", "Chicago", "Copenhagen", "Denver", "Dublin", "Helsinki", "Lisbon",
-    "London", "Lyon", "Madrid", "Manchester", "Milan", "Montreal", "Munich", "Oslo", "Porto", "Prague", "Seattle",
-    "Stockholm", "Toronto", "Vienna", "Zurich",
-)  # fmt: skip
 TAGS = (
     "billing", "bug", "api", "login", "refund", "export", "mobile", "onboarding", "security", "integration",
     "feature-request", "performance",
@@ -95,4 +68,44 @@ NOTE_LINES = (
     "Customer prefers a call in the morning.",
     "Logs show nothing unusual around that time.",
     "Handed over from chat, see the transcript.",
+)
+LONG_ENDS = (
+    ", as several of our colleagues in the offices of Northern Europe have reported again since the last release",
+    " (third attempt; please see also what we wrote to the onboarding team about this at the beginning of the month)",
+    " for everybody who uses the shared workspace of the finance department together with the nightly synchronisation",
+)
+"""What a subject ends in where content is "long"."""
+
+# name, text, status, priority and tag that it sets ("" leaves them); {customer} is the first name
+MACROS = (
+    ("Refund sent", "Hello {customer}, we have sent the refund today. It can take up to five days to arrive.", "solved", "", "refund"),
+    ("Ask for a screenshot", "Hello {customer}, could you send us a screenshot of what you see?", "pending", "", ""),
+    ("Escalate to engineering", "Hello {customer}, our engineers are looking into this now.", "open", "urgent", "escalated"),
+    ("Password steps", "Hello {customer}, please choose Forgot password on the sign-in page and follow the mail.", "pending", "", "login"),
+    ("Known problem", "Hello {customer}, we know of this problem and will tell you once it is mended.", "pending", "low", "bug"),
+    ("Close for silence", "Hello {customer}, as we have not heard from you, we close this ticket.", "closed", "", ""),
+    ("Invoice corrected", "Hello {customer}, the corrected invoice is on its way to you by mail.", "solved", "", "billing"),
+    ("Feature noted", "Hello {customer}, thank you for the idea. It is on our list now.", "solved", "low", "feature-request"),
+    ("Hand over to billing", "Hello {customer}, our billing team takes care of this and will write to you.", "open", "high", "billing"),
+)  # fmt: skip
+# name, and what the view filters by
+VIEWS = (
+    ("Urgent and free", {"status": "open", "priority": "urgent", "assignee": "none"}),
+    ("My open tickets", {"status": "open", "assignee": "1"}),
+    ("Waiting on billing", {"status": "pending", "tag": "billing"}),
+    ("Late", {"due": "overdue"}),
+    ("Bugs to watch", {"status": "open", "tag": "bug"}),
+    ("Solved for me", {"status": "solved", "assignee": "1"}),
+)
+CUSTOMER_NOTES = (
+    "Prefers mail to calls.",
+    "Contract is renewed in spring.",
+    "Speak to the finance department about invoices.",
+    "Pilot customer of the new reports.",
+    "Asked twice for a training session.",
+)
+FILE_NAMES = ("error-log-{n}.txt", "export-{n}.csv", "settings-{n}.txt", "steps-{n}.md")
+FILE_TEXT = (
+    "Written for: {name}\nCollected on: {day}\nVersion: {major}.{minor}.{n}\nError code: E-{code}\nAttempts: {m}\n"
+    "Reference: {code}-{n}\n"
 )

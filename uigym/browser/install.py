@@ -15,10 +15,11 @@ from uigym.errors import BrowserError
 Say = Callable[[str], None]
 FONTS = {
     "Liberation Sans": "fonts-liberation",
+    "NanumGothic": "fonts-nanum",
     "Noto Color Emoji": "fonts-noto-color-emoji",
     "Noto Sans": "fonts-noto-core",
 }
-"""Family -> Debian package. Without them most of the web falls to one font, and emoji to boxes."""
+"""Family -> Debian package. Without them most of the web falls to one font, and emoji and Korean to boxes."""
 PACKAGES = ("chromium-headless-shell", "chromium")
 DOWNLOAD_S = 900.0
 

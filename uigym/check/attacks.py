@@ -99,13 +99,14 @@ def targets(product: Product) -> tuple[Target, ...]:
         TypeError, ValueError: A `control` names something that is no absolute path, http address or tcp://host:port.
     """
     found: dict[str, Target] = {}
-    for part in (product.harness.reset, product.harness.state):
-        control = getattr(part, "control", None)
-        for place in control(product) if control else ():
-            found.setdefault(place, Target(place, _kind(place)))
-    for path in sorted(product.workdir.rglob("*")):
-        if len(found) < MAX_FILES and path.is_file() and _is_database(path):
-            found[str(path)] = Target(str(path), "database")
+    for each in product.all:
+        for part in (each.harness.reset, each.harness.state):
+            control = getattr(part, "control", None)
+            for place in control(each) if control else ():
+                found.setdefault(place, Target(place, _kind(place)))
+        for path in sorted(each.workdir.rglob("*")):
+            if len(found) < MAX_FILES and path.is_file() and _is_database(path):
+                found[str(path)] = Target(str(path), "database")
     return tuple(found.values())
 
 
@@ -241,7 +242,8 @@ def _script() -> str:
 
 def _headers(product: Product) -> tuple[str, ...]:
     """Names of the headers that open the harness's control paths."""
-    parts = [leaf for part in (product.harness.reset, product.harness.state) for leaf in flat(part)]
+    harnesses = [each.harness for each in product.all]
+    parts = [leaf for harness in harnesses for part in (harness.reset, harness.state) for leaf in flat(part)]
     return tuple(dict.fromkeys(part.header for part in parts if isinstance(part, Control)))
 
 

@@ -13,7 +13,7 @@ async def unseen(product: Product) -> list[str]:
     probe it cannot be known what they might have read.
     """
     probe = product.harness.state
-    found: list[str] = []
+    found = [f"{name}.{table}" for name, other in product.beside.items() for table in await unseen(other)]
     for part in getattr(probe, "parts", (probe,)):
         if isinstance(part, Sqlite) and (part.tables is not None or part.ignore):
             every, held = await Sqlite(part.path)(product), await part(product)

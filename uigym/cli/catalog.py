@@ -14,7 +14,7 @@ from uigym import registry
 from uigym.cli.options import AsJson, HarnessRef, Seeds, find_tasks, parse_seeds
 from uigym.cli.terminal import out, print_json, progress, report
 from uigym.errors import HarnessError
-from uigym.harness import Harness, Split, Task
+from uigym.harness import SPLIT_SIZE, Harness, Split, Task
 
 
 def list_(
@@ -54,6 +54,8 @@ def describe(harness: Harness) -> dict[str, Any]:
         "harness": harness.name,
         "viewport": list(harness.viewport),
         "looks": {part: {"train": look.train, "heldout": look.heldout} for part, look in harness.looks.items()},
+        "appearances": {split.value: harness.appearances(split) for split in Split},
+        "seeds": {split.value: [split.seed(0), split.seed(SPLIT_SIZE - 1)] for split in Split},
         "grants": [action.__name__ for action in harness.grants],
         "tasks": [
             {
@@ -83,12 +85,35 @@ def _load_all() -> tuple[list[Harness], list[HarnessError]]:
 
 
 def _print_harnesses(harnesses: list[Harness]) -> None:
-    table = Table("harness", "tasks", "screen", "an instruction", box=None, header_style="dim", pad_edge=False)
+    table = Table(
+        *("harness", "tasks", "wordings", "appearances", "screen", "an instruction"),
+        box=None, header_style="dim", pad_edge=False,
+    )  # fmt: skip
     for harness in harnesses:
-        example = next((task.wordings[0] for task in harness.tasks.values()), "")
+        tasks = harness.tasks.values()
+        example = next((task.wordings[0] for task in tasks), "")
         width, height = harness.viewport
-        table.add_row(f"[bold]{harness.name}[/]", str(len(harness.tasks)), f"{width}x{height}", escape(example))
+        wordings = _in_splits(sum(len(t.wordings) for t in tasks), sum(len(t.heldout_wordings) for t in tasks))
+        seen = harness.appearances(Split.TRAIN)
+        looks = _in_splits(seen, harness.appearances(Split.HELDOUT) if _has_heldout(harness) else 0)
+        name = f"[bold]{harness.name}[/]"
+        table.add_row(name, str(len(tasks)), wordings, looks, f"{width}x{height}", escape(example))
     out().print(table)
+    count = sum(len(harness.tasks) for harness in harnesses)
+    splits = ", ".join(f"{split} {split.seed(0):,} to {split.seed(SPLIT_SIZE - 1):,}" for split in Split)
+    out().print(
+        f"\n{count} tasks, {SPLIT_SIZE:,} instances of each in every split. Seeds: {splits}. "
+        "After a +: what only held-out seeds meet.",
+        style="dim",
+    )
+
+
+def _in_splits(seen: int, heldout: int) -> str:
+    return f"{seen:,} + {heldout:,}" if heldout else f"{seen:,}"
+
+
+def _has_heldout(harness: Harness) -> bool:
+    return any(set(look.heldout) - set(look.train) for look in harness.looks.values())
 
 
 def _print_tasks(harness: Harness, tasks: list[Task]) -> None:

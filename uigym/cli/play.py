@@ -61,12 +61,22 @@ def eval_(
     checkpoint: Annotated[
         str,
         typer.Option(
+            "--checkpoint",
+            "--policy",
             metavar="DIR",
             help="Folder that training wrote; tiny, the model that comes with uigym; or noop, random, oracle.",
         ),
     ],
     split: SplitName = Split.HELDOUT,
-    episodes: Annotated[int, typer.Option(min=1, max=SPLIT_SIZE, help="In all, spread evenly over the tasks.")] = 100,
+    episodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=SPLIT_SIZE, help="In all, spread evenly over the tasks; without it 100, or one for each task."
+        ),
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="A:B", help="Instead of --episodes: every task on these seeds of the split.")
+    ] = None,
     greedy: Annotated[
         bool, typer.Option(help="Always the likeliest action, instead of drawing as in training.")
     ] = False,
@@ -81,11 +91,15 @@ def eval_(
     \b
       uigym eval kiosk --checkpoint runs/quickstart --split heldout --episodes 300
       uigym eval kiosk/order --checkpoint tiny --greedy --json
+      uigym eval desk --policy random --seeds 0:2
     """
     found, tasks = find_tasks(harness)
-    plan = Plan(episodes=episodes, split=split, slots=slots)
+    if seeds is not None and episodes is not None:
+        raise ConfigError("--episodes and --seeds both say how much is played; give one of them")
+    plan = Plan(episodes=episodes or max(100, len(tasks)), split=split, slots=slots)
+    todo = plan.requests(tasks) if seeds is None else requests(tasks, parse_seeds(seeds, split))
     store, _ = _open(folder, resume=False)
-    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, plan.requests(tasks), plan, store)
+    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, todo, plan, store)
     _finish(found, trial.episodes, folder, as_json)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
 from uigym.product.output import Output
 
+_log = logging.getLogger(__name__)
 GRACE_S = 3.0
 """How long a product may take to end after SIGTERM before SIGKILL."""
 OUTPUT_LINES = 20
@@ -121,7 +123,7 @@ class Command:
         """How the command ended; None while it runs."""
         if self._process.returncode is None and self._process.poll() is not None:
             self._kill(signal.SIGKILL)  # what it left behind in its group
-            strays.end(self._token)  # and outside of it
+            self._end_strays()  # and outside of it
             self._release()
         status = self._process.returncode
         if status is None:
@@ -142,7 +144,7 @@ class Command:
             finally:
                 self._kill(signal.SIGKILL)
                 self._process.wait()  # a killed process is gone at once
-        await asyncio.to_thread(strays.end, self._token)
+        await asyncio.to_thread(self._end_strays)
         self._release()
 
     async def _until_ended(self, timeout_s: float) -> None:
@@ -150,6 +152,12 @@ class Command:
         while self.ended() is None and time.monotonic() < deadline:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, 0.05)
+
+    def _end_strays(self) -> None:
+        try:
+            strays.end(self._token)
+        except OSError as exc:  # no more files can be opened, say; what is known of the product is let go all the same
+            _log.warning("cannot look for processes that the product may have left behind: %s", exc)
 
     def _kill(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody left in the group

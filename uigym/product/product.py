@@ -45,6 +45,8 @@ class Product:
         self.values: Mapping[str, str] = {}
         """What the harness's strings may name in braces."""
         self.workdir = Path() if workdir is None else workdir.resolve()
+        self.beside = {name: Product(other) for name, other in harness.beside.items()}
+        """The products that run beside this one, by name."""
         self.scratch = Path()
         """A folder for the gym's own files about this product, outside its work folder."""
         self._own_workdir = workdir is None
@@ -69,9 +71,12 @@ class Product:
             raise
 
     async def _start(self) -> None:
+        for other in self.beside.values():
+            await other.start()
         self._make_folders()
         prepared = {part.value: str(await part.installed()) for part in self.harness.install}
-        self.values = {"workdir": str(self.workdir), "python": sys.executable, **prepared}
+        addresses = {f"{name}_url": other.base_url for name, other in self.beside.items()}
+        self.values = {"workdir": str(self.workdir), "python": sys.executable, **addresses, **prepared}
         for part in self._parts("prepare"):
             self._prepared.append(part)
             prepared |= await self._do("prepare the product's surroundings", part.prepare, self) or {}
@@ -82,6 +87,14 @@ class Product:
         for part in self._parts("started"):
             self._prepared += [part] if part not in self._prepared else []
             await self._do("look at the product after its start", part.started, self)
+        if self.harness.meet is not None:
+            everybody = {self.harness.name: self, **self.beside}
+            await self._do("tell the products of each other", self.harness.meet, everybody)
+
+    @property
+    def all(self) -> tuple[Product, ...]:
+        """This product and those beside it."""
+        return (self, *self.beside.values())
 
     def _parts(self, hook: str) -> list[Any]:
         """The harness's reset and probe, in this order, where they have something to do at this point of its life.
@@ -92,14 +105,21 @@ class Product:
         parts = dict.fromkeys((*flat(self.harness.reset), *flat(self.harness.state)))
         return [part for part in parts if hasattr(part, hook)]
 
-    async def reset(self, seed: int) -> State:
+    async def reset(self, seed: int, shared: Mapping[str, str] | None = None) -> State:
         """Give the product the data and the appearance of a seed; returns the state that it then has.
+
+        Args:
+            seed: Which data, and which appearance.
+            shared: Parts of the appearance that are decided already, by the harness of which this product is a part.
 
         Raises:
             ProductError: The product is not running, the reset failed or hung, or the state cannot be read.
         """
         appearance = self.harness.appearance(seed)
+        appearance |= {part: value for part, value in (shared or {}).items() if part in appearance}
         self._alive()
+        for other in self.beside.values():  # first, so that this one's data may speak of theirs
+            await other.reset(seed, appearance)
         await self._do(f"reset with seed {seed}", self.harness.reset, self, seed, appearance)
         for part in self._parts("cleared"):
             await self._do("clear what was kept since the last reset", part.cleared, self)
@@ -121,6 +141,8 @@ class Product:
         if not isinstance(self.harness.state, Sqlite):  # whose states are sound
             with attribute(ProductError, f"{self.harness.name}: the state probe returned what cannot be stored"):
                 _check_sound(state)
+        for name, other in self.beside.items():
+            state = state.beside((await other.read_state()).under(name))
         return state
 
     async def stop(self) -> None:
@@ -128,12 +150,15 @@ class Product:
         launched, self._launched = self._launched, None
         try:
             if launched is not None:
-                await launched.stop()
+                with attribute(ProductError, f"{self.harness.name}: cannot be stopped"):
+                    await launched.stop()
         finally:
             await self._tidy()
             if self._scratch is not None:
                 self._scratch.remove()
                 self._scratch = None
+            for other in self.beside.values():
+                await other.stop()
 
     async def _tidy(self) -> None:
         """Let go of what was prepared; what cannot be let go of is told, but keeps nothing else from ending."""
