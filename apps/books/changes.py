@@ -127,7 +127,7 @@ def save_supplier(db: sqlite3.Connection, id: int | None, form: Form) -> int:
 
 def save_product(db: sqlite3.Connection, id: int | None, form: Form) -> int:
     """Add a product to the price list (no id) or change one; returns the id."""
-    values = {"sku": line(form, "sku", "The SKU").upper(), "name": line(form, "name", "The name"), "unit": line(form, "unit", "The unit")}  # fmt: skip
+    values: dict[str, Any] = {"sku": line(form, "sku", "The SKU").upper(), "name": line(form, "name", "The name"), "unit": line(form, "unit", "The unit")}  # fmt: skip
     values |= {"price": cents(form.get("price", ""), "The price"), "tax": known(form, "tax", TAXES, "The tax")}
     if db.execute("SELECT 1 FROM products WHERE sku = ? AND id IS NOT ?", [values["sku"], id]).fetchone():
         raise Refused("Another product has this SKU.")
