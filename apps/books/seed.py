@@ -201,13 +201,13 @@ class _Maker:
         paid = [(i, row) for i, row in enumerate(self.payments) if row["method"] == "bank transfer"]
         for i, payment in paid[-30:]:
             invoice = next(row for row in self.invoices if row["id"] == payment["invoice_id"])
-            text = f"{names[invoice['customer_id']]} {invoice['number']}"
+            text = f"{buyers[invoice['customer_id']]} {invoice['number']}"
             line = _line(payment["paid_on"], text, payment["amount"], "invoice", invoice["id"])
             found.append({**line, "payment": i})
         open_ = [row for row in self.invoices if row["status"] == "sent"]
         for invoice in self.rng.sample(open_, min(14, len(open_))):
             text = (
-                f"{names[invoice['customer_id']]} {self.rng.choice((invoice['number'], invoice['reference']))}".strip()
+                f"{buyers[invoice['customer_id']]} {self.rng.choice((invoice['number'], invoice['reference']))}".strip()
             )
             found.append(_line(self._recent(), text, invoice["total"] - invoice["paid"]))
         recent = [row for row in expenses if row[8] == "approved"][-36:]

@@ -138,7 +138,8 @@ def invoice_from_price_list(
 async def _(page: Page, customer: Row, product: Row, count: int) -> None:
     await press(page, "new-invoice")
     await page.get_by_test_id("customer").select_option(str(customer["id"]))
-    await page.get_by_test_id("add-product").select_option(str(product["id"]))
+    await page.get_by_test_id("product").select_option(str(product["id"]))
+    await press(page, "add-product")
     await type_in(page, quantity_1=str(count))
     await press(page, "save")
 
