@@ -85,8 +85,8 @@ def file(form: Row, lines: list[Row]) -> dict[str, str]:
     heldout_wordings=(
         "Bring the lines of statement.csv into the bank list, but for those that cannot be read. Columns: {form[columns]}; dates: {form[dates]}; decimal {form[say]}.",
     ),
-    max_steps=70,
-    expected_steps=24,
+    max_steps=63,
+    expected_steps=21,
     tags=("file", "multi-step", "table", "hard"),
     files=file,
 )
@@ -133,8 +133,8 @@ def loose(state: State, params: Params) -> list[Row]:
     heldout_wordings=(
         'In the bank list, say that "{line[text]}" ({line[dollars]}) belongs to invoice {line[invoice][number]}.',
     ),
-    max_steps=24,
-    expected_steps=7,
+    max_steps=27,
+    expected_steps=9,
     tags=("table", "find", "medium"),
 )
 def match_line(line: Row = one_from(loose)) -> Verifier:
@@ -177,8 +177,8 @@ def tied(state: State, params: Params) -> list[Row]:
     heldout_wordings=(
         '"{line[text]}" in the bank list does not belong to the invoice that it is matched to. Undo that match.',
     ),
-    max_steps=20,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "table", "easy"),
 )
 def undo_match(line: Row = one_from(tied)) -> Verifier:

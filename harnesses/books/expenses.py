@@ -48,7 +48,7 @@ THINGS: tuple[Row, ...] = tuple(
         'Enter the expense "{thing[what]}" of {thing[amount]} with {thing[tax]} tax included, dated {bill[day]}, from {supplier[name]}, '
         'category {category}, reference "{bill[reference]}".',
     ),
-    max_steps=60,
+    max_steps=72,
     expected_steps=24,
     tags=("form", "date", "medium"),
 )
@@ -92,8 +92,8 @@ def over(state: State, params: Params) -> list[Row]:
     "Approve all submitted expenses of more than ${work[limit]}.00, and no others.",
     "Every expense that is submitted and comes to more than ${work[limit]}.00 is approved: mark them so.",
     heldout_wordings=("Find the submitted expenses over ${work[limit]}.00 and approve all of them.",),
-    max_steps=35,
-    expected_steps=10,
+    max_steps=39,
+    expected_steps=13,
     tags=("table", "compare", "multi-step", "hard"),
 )
 def approve_over(work: Row = one_from(over)) -> Verifier:
@@ -124,8 +124,8 @@ def mixed(state: State, params: Params) -> list[Row]:
     heldout_wordings=(
         "The {work[category]} expenses from {work[supplier][name]} are really {new}. Recategorise every one of them.",
     ),
-    max_steps=36,
-    expected_steps=11,
+    max_steps=42,
+    expected_steps=14,
     tags=("table", "multi-step", "hard"),
 )
 def recategorise(
@@ -155,8 +155,8 @@ def receipt(expense: Row) -> dict[str, str]:
     heldout_wordings=(
         'The expense with the reference "{expense[reference]}" lacks its receipt: it is the file bill-{expense[id]}.txt.',
     ),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=33,
+    expected_steps=11,
     tags=("file", "find", "medium"),
     files=receipt,
 )
@@ -180,8 +180,8 @@ async def _(page: Page, expense: Row) -> None:
     heldout_wordings=(
         'Take {part} out of the expense with the reference "{expense[reference]}" and make them an expense of their own under {new}.',
     ),
-    max_steps=30,
-    expected_steps=11,
+    max_steps=42,
+    expected_steps=14,
     tags=("form", "multi-step", "medium"),
 )
 def split_expense(
@@ -208,8 +208,8 @@ async def _(page: Page, expense: Row, part: str, new: str) -> None:
     'Reject the expense with the reference "{expense[reference]}".',
     'The expense "{expense[reference]}" was private: reject it.',
     heldout_wordings=('Set the expense that has the reference "{expense[reference]}" to rejected.',),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "easy"),
 )
 def reject_expense(

@@ -70,8 +70,8 @@ def second_lines(state: State, params: Params) -> list[Row]:
         'Draft an invoice to {customer[name]} (reference "{head[reference]}", issue date {head[issued]}, due date {head[due]}) for '
         "{first[what]}, {first[count]} at {first[price]} plus {first[tax]}% tax, and {second[what]}, 1 at {second[price]} plus 10% tax.",
     ),
-    max_steps=80,
-    expected_steps=36,
+    max_steps=105,
+    expected_steps=35,
     tags=("form", "date", "multi-step", "hard"),
 )
 def create_invoice(
@@ -114,8 +114,8 @@ async def _(page: Page, customer: Row, head: Row, first: Row, second: Row) -> No
     heldout_wordings=(
         "Use the price list to invoice {customer[name]} for {product[name]}, quantity {count}; keep the proposed dates.",
     ),
-    max_steps=40,
-    expected_steps=11,
+    max_steps=42,
+    expected_steps=14,
     tags=("form", "medium"),
 )
 def invoice_from_price_list(
@@ -148,8 +148,8 @@ async def _(page: Page, customer: Row, product: Row, count: int) -> None:
     "Change the due date of invoice {invoice[number]} to {due}.",
     "Invoice {invoice[number]} shall be due on {due}.",
     heldout_wordings=("Give {invoice[number]} the due date {due}.",),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=39,
+    expected_steps=13,
     tags=("edit", "date", "easy"),
 )
 def change_due_date(
@@ -173,8 +173,8 @@ async def _(page: Page, invoice: Row, due: str) -> None:
     "Send the draft {invoice[number]}.",
     "Invoice {invoice[number]} is ready: send it.",
     heldout_wordings=("{invoice[number]} can go out to the customer; send it.",),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=24,
+    expected_steps=8,
     tags=("find", "easy"),
 )
 def send_draft(invoice: Row = one_from(lambda state, p: standing(state, "draft"))) -> Verifier:
@@ -191,8 +191,8 @@ async def _(page: Page, invoice: Row) -> None:
     "Record a payment of {amount} on invoice {invoice[number]}, paid on {day} by {method}.",
     "{invoice[number]} was paid in part: {amount} came by {method} on {day}. Record it.",
     heldout_wordings=("Note that {amount} of invoice {invoice[number]} was received by {method} on {day}.",),
-    max_steps=45,
-    expected_steps=14,
+    max_steps=57,
+    expected_steps=19,
     tags=("form", "date", "medium"),
 )
 def record_part_payment(
@@ -223,8 +223,8 @@ async def _(page: Page, invoice: Row, amount: str, day: str, method: str) -> Non
     heldout_wordings=(
         "The customer of {invoice[number]} orders the same again: duplicate it, issue date {issued}, due date {due}.",
     ),
-    max_steps=40,
-    expected_steps=14,
+    max_steps=54,
+    expected_steps=18,
     tags=("multi-step", "date", "medium"),
 )
 def duplicate_invoice(
@@ -254,8 +254,8 @@ async def _(page: Page, invoice: Row, issued: str, due: str) -> None:
     "Write a credit note over the whole invoice {invoice[number]}.",
     "Invoice {invoice[number]} was wrong: create a credit note for it.",
     heldout_wordings=("Credit the customer the whole of {invoice[number]} by a credit note.",),
-    max_steps=20,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "multi-step", "easy"),
 )
 def credit_invoice(
@@ -283,8 +283,8 @@ async def _(page: Page, invoice: Row) -> None:
     'Set the notes of the invoice with the reference "{invoice[reference]}" to "{note}"',
     'The invoice for "{invoice[reference]}" needs these notes and no others: "{note}"',
     heldout_wordings=('Find the invoice that refers to "{invoice[reference]}" and make its notes say "{note}"',),
-    max_steps=35,
-    expected_steps=9,
+    max_steps=36,
+    expected_steps=12,
     tags=("find", "edit", "medium"),
 )
 def note_by_reference(
@@ -317,8 +317,8 @@ def debtors(state: State, params: Params) -> list[Row]:
     "What is the sum of the amounts due of the overdue invoices of {customer[name]}? Answer with the amount.",
     "How much money is overdue from {customer[name]} altogether? Count what is still due of the overdue invoices, and answer with the amount.",
     heldout_wordings=("Add up what {customer[name]} still owes on invoices that are overdue. Answer with the amount.",),
-    max_steps=25,
-    expected_steps=9,
+    max_steps=24,
+    expected_steps=8,
     tags=("answer", "find", "compare", "medium"),
 )
 def overdue_sum(customer: Row = one_from(debtors)) -> Verifier:
@@ -338,8 +338,8 @@ async def _(page: Page, customer: Row) -> str:
     heldout_wordings=(
         "Answer with the number of the invoice with the greatest total among those of {customer[name]}.",
     ),
-    max_steps=24,
-    expected_steps=7,
+    max_steps=27,
+    expected_steps=9,
     tags=("answer", "compare", "table", "medium"),
 )
 def largest_invoice(

@@ -43,8 +43,8 @@ def newcomers(state: State, params: Params) -> list[Row]:
         "Enter a new customer named {new[name]} (company {new[company]}, email {new[email]}, phone {new[phone]}, street {new[street]}, "
         "city {new[city]}).",
     ),
-    max_steps=50,
-    expected_steps=16,
+    max_steps=57,
+    expected_steps=19,
     tags=("form", "easy"),
 )
 def add_customer(new: Row = one_from(newcomers)) -> Verifier:
@@ -63,8 +63,8 @@ async def _(page: Page, new: Row) -> None:
     "Change the price of {product[name]} in the price list to {price}.",
     "{product[name]} costs {price} from now on: put that into the price list.",
     heldout_wordings=("In the price list, {product[name]} shall cost {price}.",),
-    max_steps=28,
-    expected_steps=9,
+    max_steps=36,
+    expected_steps=12,
     tags=("edit", "find", "easy"),
 )
 def change_price(
@@ -97,8 +97,8 @@ def with_all(state: State, params: Params) -> list[Row]:
     "Download the PDF of invoice {invoice[number]}.",
     "Save invoice {invoice[number]} as a PDF file.",
     heldout_wordings=("A PDF of {invoice[number]} is needed: download it.",),
-    max_steps=15,
-    expected_steps=5,
+    max_steps=24,
+    expected_steps=8,
     tags=("file", "find", "easy"),
 )
 def download_pdf(
@@ -130,8 +130,8 @@ def export(state: State, params: Params) -> list[Row]:
     "Export the invoices with the status {status}, and no others, as a CSV file.",
     "Download a CSV file of just the {status} invoices.",
     heldout_wordings=("A CSV export is needed that holds every {status} invoice and nothing else.",),
-    max_steps=18,
-    expected_steps=5,
+    max_steps=21,
+    expected_steps=7,
     tags=("file", "table", "medium"),
 )
 def export_invoices(status: str = one_of("draft", "overdue", "paid"), lines: list[Row] = computed(export)) -> Verifier:

@@ -48,8 +48,8 @@ async def show(page: Page, report: str, first: str, last: str) -> None:
     "According to the report Profit and loss, what was the {what} of {month}? Answer with the amount.",
     "Read the {what} of the month {month} in the profit and loss report, and answer with the amount.",
     heldout_wordings=("Answer with the {what} that the profit and loss report shows for {month}.",),
-    max_steps=22,
-    expected_steps=8,
+    max_steps=27,
+    expected_steps=9,
     tags=("answer", "navigate", "medium"),
 )
 def read_profit_and_loss(
@@ -72,8 +72,8 @@ async def _(page: Page, month: str, value: str) -> str:
     heldout_wordings=(
         "Was the {what} higher in {one} or in {two}? Answer with the one month, in the same way of writing.",
     ),
-    max_steps=22,
-    expected_steps=8,
+    max_steps=27,
+    expected_steps=9,
     tags=("answer", "compare", "medium"),
 )
 def compare_months(
@@ -104,7 +104,7 @@ async def _(page: Page, one: str, two: str, higher: str) -> str:
     "Look up in the tax summary what is owed in total for {first} to {last}, and answer with the amount.",
     heldout_wordings=("Answer with the total of the tax owed that the tax summary shows for {first} to {last}.",),
     max_steps=24,
-    expected_steps=9,
+    expected_steps=8,
     tags=("answer", "navigate", "medium"),
 )
 def tax_owed(
@@ -150,7 +150,7 @@ def oldest(state: State, params: Params) -> list[Row]:
         "Answer with the name of the customer whose debt that is {age[title]} overdue is the largest of all.",
     ),
     max_steps=15,
-    expected_steps=4,
+    expected_steps=5,
     tags=("answer", "compare", "table", "hard"),
 )
 def largest_debtor(age: Row = one_from(oldest)) -> Verifier:

@@ -48,8 +48,8 @@ async def choose(page: Page, first: str, last: str) -> None:
     heldout_wordings=(
         'The sheet "{name}" needs {one}, {two}, {three} from {column}2 down, and =SUM({column}2:{column}4) in {column}5.',
     ),
-    max_steps=38,
-    expected_steps=11,
+    max_steps=42,
+    expected_steps=14,
     tags=("table", "edit", "medium"),
 )
 def enter_values_and_formula(
@@ -79,8 +79,8 @@ async def _(page: Page, column: str, one: int, two: int, three: int) -> None:
     heldout_wordings=(
         'Every team in the sheet "Hours" needs its amount: continue the formula of D2 as far as D{last}.',
     ),
-    max_steps=14,
-    expected_steps=5,
+    max_steps=21,
+    expected_steps=7,
     tags=("table", "drag", "medium"),
 )
 def fill_down(last: int = computed(last_row(HOURS))) -> Verifier:
@@ -108,8 +108,8 @@ def wrong_total(state: State, params: Params) -> Row:
     heldout_wordings=(
         'A formula in the row Total of the sheet "{name}" is wrong: it skips rows that the other quarters\' formulas add. Put it right.',
     ),
-    max_steps=26,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("table", "find", "compare", "hard"),
 )
 def fix_formula(
@@ -140,8 +140,8 @@ def in_order(state: State, params: Params) -> dict[str, str]:
     heldout_wordings=(
         'Bring A2:C{last} of the sheet "Prices" into the order of the prices, beginning with the {order}.',
     ),
-    max_steps=28,
-    expected_steps=10,
+    max_steps=36,
+    expected_steps=12,
     tags=("table", "drag", "multi-step", "medium"),
 )
 def sort_range(
@@ -166,8 +166,8 @@ async def _(page: Page, order: str, last: int) -> None:
     'Show the prices in B2 to B{last} of the sheet "Prices" as money.',
     'Give the cells B2:B{last} of the sheet "Prices" the money format.',
     heldout_wordings=('The prices in the sheet "Prices" (B2 to B{last}) should look like money: set that format.',),
-    max_steps=14,
-    expected_steps=5,
+    max_steps=21,
+    expected_steps=7,
     tags=("table", "drag", "easy"),
 )
 def format_as_money(last: int = computed(last_row(PRICES))) -> Verifier:
@@ -185,8 +185,8 @@ async def _(page: Page, last: int) -> None:
     'In the sheet "{name}", copy the cells A1 to A{last} to the column {column}, from {column}1 down.',
     'Copy A1:A{last} of the sheet "{name}" and paste it at {column}1.',
     heldout_wordings=('Column {column} of the sheet "{name}" shall hold the same as A1 to A{last}: copy them there.',),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("table", "drag", "medium"),
 )
 def copy_column(

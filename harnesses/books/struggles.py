@@ -41,7 +41,7 @@ async def pay(page: Page, invoice: Row, amount: str, day: str) -> None:
     await press(page, "pay-go")
 
 
-@BOOKS.task(*PAY, heldout_wordings=(PAY_HELDOUT,), max_steps=45, expected_steps=14, tags=("form", "date", "medium"))
+@BOOKS.task(*PAY, heldout_wordings=(PAY_HELDOUT,), max_steps=57, expected_steps=19, tags=("form", "date", "medium"))
 def pay_what_is_due(
     invoice: Row = one_from(lambda state, p: standing(state, "sent", "overdue")),
     amount: str = computed(lambda state, p: dollars(p["invoice"]["open"])),
@@ -57,7 +57,7 @@ async def _(page: Page, invoice: Row, amount: str, day: str) -> None:
     await pay(page, invoice, amount, day)
 
 
-@BOOKS.task(*PAY, heldout_wordings=(PAY_HELDOUT,), max_steps=45, expected_steps=15, tags=("refuse", "form", "medium"))
+@BOOKS.task(*PAY, heldout_wordings=(PAY_HELDOUT,), max_steps=57, expected_steps=19, tags=("refuse", "form", "medium"))
 def pay_more_than_is_due(
     invoice: Row = one_from(lambda state, p: standing(state, "sent", "overdue")),
     amount: str = one_from(lambda state, p: [dollars(p["invoice"]["open"] + more) for more in (1_000, 5_000, 12_000)]),
@@ -72,7 +72,7 @@ async def _(page: Page, invoice: Row, amount: str, day: str) -> str:
     return "impossible"
 
 
-@BOOKS.task(*VOID, heldout_wordings=(VOID_HELDOUT,), max_steps=20, expected_steps=6, tags=("find", "easy"))
+@BOOKS.task(*VOID, heldout_wordings=(VOID_HELDOUT,), max_steps=27, expected_steps=9, tags=("find", "easy"))
 def void_invoice(
     invoice: Row = one_from(lambda state, p: standing(state, "draft", "sent", "overdue", paid=False)),
 ) -> Verifier:
@@ -85,7 +85,7 @@ async def _(page: Page, invoice: Row) -> None:
     await press(page, "void", "void-go")
 
 
-@BOOKS.task(*VOID, heldout_wordings=(VOID_HELDOUT,), max_steps=20, expected_steps=7, tags=("refuse", "find", "easy"))
+@BOOKS.task(*VOID, heldout_wordings=(VOID_HELDOUT,), max_steps=27, expected_steps=9, tags=("refuse", "find", "easy"))
 def void_paid_invoice(
     invoice: Row = one_from(lambda state, p: standing(state, "paid", "overdue", paid=True)),
 ) -> Verifier:
