@@ -110,13 +110,17 @@ class Product:
 
         Args:
             seed: Which data, and which appearance.
-            shared: Parts of the appearance that are decided already, by the harness of which this product is a part.
+            shared: How the product looks that this one runs beside: what both can be, both are.
 
         Raises:
             ProductError: The product is not running, the reset failed or hung, or the state cannot be read.
         """
         appearance = self.harness.appearance(seed)
-        appearance |= {part: value for part, value in (shared or {}).items() if part in appearance}
+        appearance |= {
+            part: (shared or {})[part]
+            for part, looks in self.harness.looks.items()
+            if (shared or {}).get(part) in (*looks.train, *looks.heldout)
+        }
         self._alive()
         for other in self.beside.values():  # first, so that this one's data may speak of theirs
             await other.reset(seed, appearance)
