@@ -83,6 +83,7 @@ def test_help_shows_the_way() -> None:
         "quickstart",
         "export",
         "bench",
+        "install",
         "install-browser",
     ):
         assert re.search(rf"^  {command} ", text, re.MULTILINE), command

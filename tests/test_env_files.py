@@ -109,6 +109,33 @@ async def test_a_chooser_opened_by_another_button_is_answered_in_playwrights_wor
     await ours.close()
 
 
+@pytest.mark.parametrize("accepted", [True, False])
+async def test_a_dialog_is_answered_in_playwrights_words(env: Env, accepted: bool) -> None:
+    office = replace(OFFICE)
+
+    @office.task("Take {it}, then clear.", max_steps=9, files={"a.txt": "1"})
+    def clear(it: str = one_of("it")):  # type: ignore[no-untyped-def]
+        return lambda episode: passed("clear")
+
+    @clear.oracle
+    async def _(page: Any) -> None:
+        with pytest.raises(HarnessError, match='no other event than a "dialog"'):
+            async with page.expect_event("popup"):
+                pass
+        await page.locator("#pick").click()
+        await page._hands.take(Upload("a.txt"))
+        async with page.expect_event("dialog") as info:
+            await page.click("#clear")
+        dialog = await info.value
+        await (dialog.accept() if accepted else dialog.dismiss())
+
+    ours = Env(office, env._slot._given_browser, env.product)
+    await solve(ours, clear)
+    assert ours.episode is not None
+    assert len(ours.episode.after.tables["files"]) == (0 if accepted else 1)
+    await ours.close()
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [({"../x": "a"}, "name is like"), ({"/x": "a"}, "name is like"), ({"a\nb": ""}, "name is like"), ({"x": 5}, "must be text"), ("x", "names with contents")],

@@ -126,6 +126,14 @@ def test_appearance_is_a_function_of_the_seed_and_heldout_values_are_unseen() ->
         ({"allow": (7,)}, "allow takes origins .* not 7"),
         ({"watch": "network"}, "watch must be a tuple of texts"),
         ({"watch": ("networks",)}, "'networks' cannot be watched. Did you mean \"network\"?"),
+        ({"init": 7}, "init must be JavaScript as text, not 7"),
+        ({"reads": "done"}, "reads must be JavaScript expressions by name, not 'done'"),
+        ({"reads": {"done": ""}}, "reads must be JavaScript expressions by name"),
+        (
+            {"reads": {"done": "over"}, "until": "don"},
+            "until must name one of reads, not 'don'. Did you mean \"done\"?",
+        ),
+        ({"until": "done"}, "until must name one of reads, not 'done'"),
         ({"viewport": (0, 720)}, r"viewport must be width and height, whole CSS px, not \(0, 720\)"),
     ],
 )
@@ -165,6 +173,8 @@ def without_sampler(item: str) -> Verifier:
         ({"wordings": ("Buy.",), "max_steps": 2.5}, "a whole max_steps >= 1, not 2.5"),
         ({"wordings": ("Buy.",), "max_steps": "3"}, "a whole max_steps >= 1, not '3'"),
         ({"wordings": ("Buy.",), "tags": "short"}, "tags and heldout_wordings are several texts"),
+        ({"wordings": ("Buy.",), "home": "orders"}, "home must be a path such as \"/orders/new\", not 'orders'"),
+        ({"wordings": ("Buy.",), "home": "/{itm}"}, r"its home uses \{itm\}, .* Did you mean \"item\"\?"),
         ({"wordings": ("Buy.",), "function": without_sampler}, "default of parameter 'item' must be a sampler"),
     ],
 )

@@ -232,7 +232,7 @@ async def test_a_user_who_is_no_superuser(server: str) -> None:
 
 
 async def test_files_and_databases_to_start_from(server: str, tmp_path: Path) -> None:
-    from postgres import programs
+    from uigym.product.postgres_private import programs
 
     (tmp_path / "data.sql").write_text(DATA + "COPY seen FROM stdin;\nx\t2\n\\.\n")
     with psycopg.connect(server, autocommit=True) as database:

@@ -215,8 +215,8 @@ class Env:
     async def step(self, action: Action | Decision) -> Step:
         """Take one action and see what came of it.
 
-        A refused action is told in the observation's `error`, counts as a step and changes nothing. `Answer`, `Done`
-        and the limits end the episode: the product's state is read at that moment and judged.
+        A refused action is told in the observation's `error`, counts as a step and changes nothing. `Answer`, `Done`,
+        the page where the harness lets it (`Harness.until`), and the limits end the episode: the product's state is read at that moment and judged.
 
         Raises:
             ProductError, BrowserError, VerifierError: The machinery failed: the episode has no verdict and no
@@ -229,6 +229,7 @@ class Env:
         began = time.monotonic()
         try:
             observation = await self._perform(chosen)
+            over = not observation.open.dialog and await self._slot.is_over()
         except UIGymError as exc:
             draft.steps.append(StepRecord(draft.last_image, chosen, decision.text, error=str(exc)))
             await self.fail(exc)
@@ -236,12 +237,12 @@ class Env:
         took_s = time.monotonic() - began
         draft.spent_s += took_s
         self._note(draft, chosen, decision.text, observation, took_s)
-        stop = self._stop(draft, chosen)
+        stop = self._stop(draft, chosen, over)
         if stop is None:
             return Step(observation, 0.0, False, False, {})
         episode = await self._finish(draft, stop, chosen)
         assert episode.verdict is not None
-        ended = stop in (Stop.ANSWERED, Stop.DONE)
+        ended = stop in (Stop.ANSWERED, Stop.DONE, Stop.OVER)
         info = {"stop": stop, "success": episode.verdict.success, "verdict": episode.verdict}
         return Step(observation, episode.verdict.score, ended, not ended, info)
 
@@ -276,8 +277,8 @@ class Env:
     async def _begin(self, draft: _Draft) -> Observation:
         await self.start()
         draft.appearance = self.harness.appearance(draft.seed)
-        before, frame = await self._slot.begin(draft.seed)
-        draft.before = before.beside(await self._slot.read_storage())
+        before, frame = await self._slot.begin(draft.seed, lambda state: draft.task.home_for(draft.seed, state))
+        draft.before = before.beside(await self._slot.read_browser())
         drawing = finished(draft.task.instance, draft.seed, draft.before)
         instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
         with attribute(BrowserError, "writing the episode's files"):
@@ -338,11 +339,13 @@ class Env:
         draft.refused = draft.refused + 1 if after.error else 0
         self._observation = after
 
-    def _stop(self, draft: _Draft, action: Action) -> Stop | None:
+    def _stop(self, draft: _Draft, action: Action, over: bool) -> Stop | None:
         if isinstance(action, Answer):
             return Stop.ANSWERED
         if isinstance(action, Done):
             return Stop.DONE
+        if over:
+            return Stop.OVER
         if draft.refused >= self.limits.max_invalid:
             return Stop.INVALID_ACTIONS
         if len(draft.steps) >= (self.limits.max_steps or draft.task.max_steps):
@@ -358,7 +361,7 @@ class Env:
             downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
             answer = action.text if isinstance(action, Answer) else None
             seen = await self._slot.read_watched()
-            after = after.beside(await self._slot.read_storage())
+            after = after.beside(await self._slot.read_browser())
             seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
             unjudged = draft.episode(stop, answer=answer, after=after, **seen)
             judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile

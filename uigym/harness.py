@@ -10,49 +10,23 @@ import string
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError, did_you_mean
+from uigym.given import check_given, is_path
 from uigym.offer import Offer, check_offer
-from uigym.origins import is_origin
 from uigym.params import Sampler
+from uigym.splits import SPLIT_SIZE as SPLIT_SIZE
+from uigym.splits import Looks as Looks
+from uigym.splits import Split as Split
 from uigym.surroundings import Surroundings
 from uigym.types import GRANTED, State
 from uigym.verify import Verifier
-from uigym.watched import WATCHABLE
 
-SPLIT_SIZE = 1_000_000
 _REDRAWS = 20
 """How often another value of a parameter is drawn before it is said to have none."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-
-
-class Split(StrEnum):
-    """Disjoint sets of seeds: a million each, in this order from 0."""
-
-    TRAIN = "train"
-    VALIDATION = "validation"
-    HELDOUT = "heldout"
-
-    def seed(self, index: int) -> int:
-        """The index-th seed of this split."""
-        if not 0 <= index < SPLIT_SIZE:
-            raise ValueError(f"a split has the seeds 0 to {SPLIT_SIZE - 1}, not {index}")
-        return list(Split).index(self) * SPLIT_SIZE + index
-
-    @classmethod
-    def of(cls, seed: int) -> Split:
-        """The split that a seed belongs to.
-
-        Raises:
-            ValueError: The seed is no whole number, negative, or beyond the last split.
-        """
-        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-            raise ValueError(f"a seed is a whole number, not {seed!r:.200}")
-        if not 0 <= seed < SPLIT_SIZE * len(cls):
-            raise ValueError(f"seeds go from 0 to {SPLIT_SIZE * len(cls) - 1}, not {seed}")
-        return list(cls)[seed // SPLIT_SIZE]
 
 
 class Running(Protocol):
@@ -64,6 +38,8 @@ class Running(Protocol):
     """pathlib.Path of the product's own work folder; {workdir} in a harness's strings."""
     values: Mapping[str, str]
     """What a harness's strings may name in braces: workdir, port, python, and what probes and resets have added."""
+    beside: Mapping[str, Running]
+    """The products that run beside it, by name."""
 
 
 Probe = Callable[[Running], Awaitable[State]]
@@ -74,17 +50,15 @@ Meet = Callable[[Mapping[str, Running]], Awaitable[None]]
 """Gets all products that run together, by name; the harness's own is the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """The values that one part of the appearance may take."""
+class Installable(Protocol):
+    """A product of others that is fetched once, such as `uigym.product.Pip("wagtail==7.0")`."""
 
-    train: tuple[str, ...]
-    heldout: tuple[str, ...] = ()
-    """Seen only by held-out seeds; empty means that those use the others."""
+    @property
+    def value(self) -> str:
+        """What a harness's strings name its folder by, in braces."""
 
-    def __post_init__(self) -> None:
-        if not self.train:
-            raise HarnessError("Looks() needs at least one value that seeds of the training split see")
+    async def installed(self) -> Path:
+        """Its folder; what is not there is fetched first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +77,11 @@ class Instance:
     def id(self) -> str:
         """harness/task."""
         return self.task.id
+
+    @property
+    def home(self) -> str:
+        """Path at which its episode begins."""
+        return self.task.home_with(self.params, self.seed)
 
 
 @dataclass(eq=False)
@@ -123,6 +102,8 @@ class Task:
     """How many actions the oracle needs at most; None if unknown."""
     files: Offer | Callable[..., Offer] = field(default_factory=dict)
     """Files for uploads, beside the harness's; or a function of parameters of the task that gives them."""
+    home: str = ""
+    """Path at which its episodes begin, with {parameters} and {seed}; empty is the harness's."""
     solve: Callable[..., Awaitable[str | None]] | None = None
     """The oracle: async (page, **params) -> the answer, or None."""
 
@@ -157,6 +138,32 @@ class Task:
             params[name] = self._drawn(name, rng, state, params, seed)
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
         return self.given(params, seed, rng.choice(spoken))
+
+    def home_for(self, seed: int, state: State) -> str:
+        """Path at which the episode of a seed begins; of the parameters, no more are drawn than it needs.
+
+        Raises:
+            HarnessError: A parameter cannot be drawn, or its value does not fit into the path.
+        """
+        rng = random.Random(f"{self.id}:{seed}")
+        params: dict[str, Any] = {}
+        needed = set(_fields(self.home)) - {"seed"}
+        for name in self.samplers:
+            if needed <= params.keys():
+                break
+            params[name] = self._drawn(name, rng, state, params, seed)
+        return self.home_with(params, seed)
+
+    def home_with(self, params: Mapping[str, Any], seed: int) -> str:
+        """Path at which an episode with these parameters begins.
+
+        Raises:
+            HarnessError: A value does not fit into the path.
+        """
+        try:
+            return self.home.format(**{"seed": seed, **params}) if self.home else self.harness.home
+        except (LookupError, ValueError, TypeError, AttributeError) as exc:
+            raise HarnessError(f"task {self.id}: cannot fill in home={self.home!r}: {_described(exc)}") from exc
 
     def given(self, params: Mapping[str, Any], seed: int, wording: str) -> Instance:
         """The task with these parameters, said in this way.
@@ -239,12 +246,15 @@ class Harness:
     name: str
     state: Probe
     reset: Reset
+    install: tuple[Installable, ...] = ()
+    """What is fetched before the first start, such as Pip("wagtail==7.0"): its folder is {pip}, {npm} or {apt}."""
     start: str = ""
     """Command that starts the product, run in the current folder and without a shell; {port}, {workdir}, {python}
-    (the interpreter that runs the gym) and what `state` and `reset` prepare, such as {database}, are filled in."""
+    (the interpreter that runs the gym), {pip} and the like, and what `state` and `reset` prepare, such as {database},
+    are filled in."""
     asgi: str | Callable[..., Any] = ""
     """Function (workdir) -> ASGI app, or "module:function"; all such apps are served from one warm thread. It may take
-    what `state` and `reset` prepare as keyword arguments: (workdir, database)."""
+    what is installed and what `state` and `reset` prepare as keyword arguments: (workdir, npm, database)."""
     url: str = ""
     """Address of a product that is already running."""
     ready: str = "/"
@@ -275,10 +285,18 @@ class Harness:
     watch: tuple[str, ...] = ()
     """What episodes keep for verifiers: "network" (`Episode.network`), "page" (`Episode.page`), "storage" (tables
     `browser.cookies`, `browser.local_storage`, ... in the state before and after)."""
+    init: str = ""
+    """JavaScript that runs in the pages' own world before the scripts of every document; `seed` is the episode's. For
+    what the product has no switch for: to seed its own randomness, to leave out a tour."""
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """JavaScript expressions by name, whose values in the page that is shown are the rows of the table
+    `browser.values` (name, value), in the state before and after: for a product that keeps what matters in its page."""
+    until: str = ""
+    """Which of `reads` says, by a value that JavaScript takes for true, that the episode is over; asked after each step."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._check_kinds()
+        check_given(self)
         if not _NAME.fullmatch(self.name):
             raise HarnessError(f"a harness's name must be lower-case letters, digits, - and _, not {self.name!r}")
         ways = [way for way, value in (("start", self.start), ("asgi", self.asgi), ("url", self.url)) if value]
@@ -299,29 +317,6 @@ class Harness:
                     f"harness {self.name}: {action!r} cannot be granted; expected some of {[a.__name__ for a in GRANTED]}"
                 )
 
-    def _check_kinds(self) -> None:
-        """What Python does not check, at the line where it was written."""
-        size = self.viewport
-        wrong = [
-            ("name", self.name, "text", isinstance(self.name, str)),
-            ("start", self.start, "a command as text", isinstance(self.start, str)),
-            ("url", self.url, "an address as text", isinstance(self.url, str)),
-            ("ready", self.ready, 'a path such as "/healthz"', _is_path(self.ready)),
-            ("home", self.home, 'a path such as "/"', _is_path(self.home)),
-            ("ready_timeout_s", self.ready_timeout_s, "seconds", _is_between(self.ready_timeout_s, 1e-3, 86_400)),
-            ("grants", self.grants, "a tuple of actions", isinstance(self.grants, tuple | list)),
-            ("surroundings", self.surroundings, "Surroundings(...)", isinstance(self.surroundings, Surroundings)),
-            ("looks", self.looks, "Looks by part", _are_looks(self.looks)),
-            ("beside", self.beside, "harnesses by name", isinstance(self.beside, Mapping)),
-            ("meet", self.meet, "an async callable", self.meet is None or callable(self.meet)),
-            ("viewport", size, "width and height, whole CSS px", isinstance(size, tuple | list) and len(size) == 2
-             and all(type(side) is int and 1 <= side <= 10_000 for side in size)),
-        ]  # fmt: skip
-        for field_, value, expected, good in wrong:
-            if not good:
-                raise HarnessError(f"harness {self.name!r}: {field_} must be {expected}, not {value!r:.200}")
-        self._check_watched()
-
     def _take_in_others(self) -> None:
         for name, other in self.beside.items():
             if not isinstance(other, Harness) or not _NAME.fullmatch(name) or name == self.name:
@@ -337,21 +332,6 @@ class Harness:
         """Whether a product of it was already running, so that slots would share its data."""
         return bool(self.url) or any(other.url for other in self.beside.values())
 
-    def _check_watched(self) -> None:
-        for field_, value in (("allow", self.allow), ("watch", self.watch)):
-            if not isinstance(value, tuple | list):
-                raise HarnessError(f"harness {self.name!r}: {field_} must be a tuple of texts, not {value!r:.200}")
-        for origin in self.allow:
-            if not is_origin(origin):
-                raise HarnessError(
-                    f'harness {self.name!r}: allow takes origins such as "https://cdn.example" or '
-                    f'"http://127.0.0.1:9000", without a path and without *, not {origin!r:.200}'
-                )
-        for what in self.watch:
-            if what not in WATCHABLE:
-                hint = did_you_mean(str(what), WATCHABLE)
-                raise HarnessError(f"harness {self.name!r}: {what!r:.200} cannot be watched. {hint}")
-
     def task(
         self,
         *wordings: str,
@@ -360,6 +340,7 @@ class Harness:
         tags: Sequence[str] = (),
         expected_steps: int | None = None,
         files: Offer | Callable[..., Offer] | None = None,
+        home: str = "",
     ) -> Callable[[Callable[..., Verifier]], Task]:
         """Decorator: add a task. The function's parameters are the task's, their defaults are samplers.
 
@@ -371,6 +352,7 @@ class Harness:
             expected_steps: How many actions the oracle needs at most.
             files: Files for uploads, by name: text, bytes or a Path; or a function that makes them of some of the
                 task's parameters.
+            home: Path at which the task's episodes begin, with {parameters} and {seed}; else the harness's.
         """
 
         def add(function: Callable[..., Verifier]) -> Task:
@@ -385,6 +367,9 @@ class Harness:
             samplers = _samplers(function, where)
             for wording in (*wordings, *heldout_wordings):
                 _check_fields(wording, samplers, where)
+            if home and not is_path(home):
+                raise HarnessError(f'{where}: home must be a path such as "/orders/new", not {home!r:.200}')
+            _check_fields(home, {"seed": None, **samplers}, where, "its home")
             if not callable(files):
                 check_offer(files or {}, where)
             task = Task(
@@ -398,6 +383,7 @@ class Harness:
                 tuple(tags),
                 expected_steps,
                 files or {},
+                home,
             )
             self.tasks[name] = task
             return task
@@ -450,18 +436,6 @@ class _Seen(Mapping[str, Any]):
         return len(self._params)
 
 
-def _is_path(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("/")
-
-
-def _is_between(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def _are_looks(value: object) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(part, Looks) for part in value.values())
-
-
 def _described(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {exc}"
 
@@ -484,14 +458,17 @@ def _samplers(function: Callable[..., Any], where: str) -> dict[str, Sampler]:
     return found
 
 
-def _check_fields(wording: str, samplers: Mapping[str, Sampler], where: str) -> None:
+def _fields(text: str) -> list[str]:
+    """The parameters that a text names in braces."""
+    return [re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+
+
+def _check_fields(text: str, samplers: Mapping[str, Any], where: str, what: str = "the instruction") -> None:
     try:
-        fields = [
-            re.split(r"[.\[]", name)[0] for _, name, _, _ in string.Formatter().parse(wording) if name is not None
-        ]
+        fields = _fields(text)
     except ValueError as exc:
-        raise HarnessError(f"{where}: the instruction {wording!r} cannot be read: {exc}") from exc
+        raise HarnessError(f"{where}: {what} {text!r} cannot be read: {exc}") from exc
     for name in fields:
         if name not in samplers:
             hint = did_you_mean(name, samplers).replace("Available", "Parameters")
-            raise HarnessError(f"{where}: the instruction uses {{{name}}}, which is not a parameter. {hint}")
+            raise HarnessError(f"{where}: {what} uses {{{name}}}, which is not a parameter. {hint}")

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -132,23 +132,26 @@ class Slot:
             await self._close_browser()
             self._own_browser = await Browser.launch()
 
-    async def begin(self, seed: int) -> tuple[State, Frame]:
-        """The product with a seed's data, and a fresh session that shows its first page.
+    async def begin(self, seed: int, home: Callable[[State], str]) -> tuple[State, Frame]:
+        """The product with a seed's data, and a fresh session that shows the first page.
 
         The old page is gone before the new data come; yet a request that it sent may still be at work in the product.
         So the data are read again once the first page is open, and where they have changed all is done over. A product
         whose data still change after that does it by itself; it is not looked at again.
 
+        Args:
+            seed: Fixes the data.
+            home: Gives the path of the first page, from the product's state.
+
         Raises:
             ProductError, BrowserError: One of them failed.
         """
-        home = self.harness.home
         for _ in range(_RESETS):
             self.retire()
             state = await self._prepare(seed)
-            limit_s = self.limits.reset_s
-            opening = self.session.open(home, timeout_s=limit_s)
-            frame = await within(limit_s + GRACE_S, BrowserError, f"opening {home}", opening)
+            limit_s, path = self.limits.reset_s, home(state)
+            opening = self.session.open(path, timeout_s=limit_s)
+            frame = await within(limit_s + GRACE_S, BrowserError, f"opening {path}", opening)
             if self._restless or await self.read_state() == state:
                 return state, frame
         self._restless = True
@@ -156,7 +159,7 @@ class Slot:
         return state, frame
 
     async def _prepare(self, seed: int) -> State:
-        opening = asyncio.create_task(self._open_session())
+        opening = asyncio.create_task(self._open_session(seed))
         doing = f"resetting {self.harness.name} to seed {seed}"
         try:
             await self._retired()
@@ -179,16 +182,37 @@ class Slot:
         doing = f"reading the state of {self.harness.name}"
         return await within(self.limits.reset_s, ProductError, doing, self.product.read_state())
 
-    async def read_storage(self) -> State:
-        """The tables of what the pages keep in the browser; none unless the harness watches it.
+    async def read_browser(self) -> State:
+        """The tables of what the pages keep and say in the browser; none but those that the harness asks for.
 
         Raises:
             ProductError, BrowserError: A page hangs, or the browser is gone.
+            HarnessError: A value of the page cannot be read.
         """
-        if "storage" not in self.harness.watch:
+        limit_s, state = self.limits.step_s, State()
+        if "storage" in self.harness.watch:
+            keeping = self.session.storage(limit_s)
+            state = await within(limit_s + GRACE_S, BrowserError, "reading the storage", keeping)
+        return state.beside(await self._values(self.harness.reads))
+
+    async def is_over(self) -> bool:
+        """Whether the page says that the episode is over, by the value that `Harness.until` names.
+
+        Raises:
+            ProductError, BrowserError, HarnessError: As with `read_browser`.
+        """
+        until = self.harness.until
+        if not until:
+            return False
+        said = await self._values({until: self.harness.reads[until]})
+        return any(row["value"] for rows in said.tables.values() for row in rows)
+
+    async def _values(self, reads: Mapping[str, str]) -> State:
+        if not reads:
             return State()
         limit_s = self.limits.step_s
-        return await within(limit_s + GRACE_S, BrowserError, "reading the storage", self.session.storage(limit_s))
+        reading = self.session.values(reads, limit_s)
+        return await within(limit_s + GRACE_S, BrowserError, "reading values of the page", reading)
 
     async def read_watched(self) -> dict[str, Any]:
         """What else the harness watches: values of an episode's fields `network` and `page`.
@@ -294,7 +318,7 @@ class Slot:
                 await self._close_browser()
                 await self._client.aclose()
 
-    async def _open_session(self) -> None:
+    async def _open_session(self, seed: int) -> None:
         browser = self._given_browser or self._own_browser
         assert browser is not None
         harness = self.harness
@@ -307,6 +331,9 @@ class Slot:
             watch=tuple(harness.watch),
         )
         self._session = await within(self.limits.reset_s, BrowserError, "opening a browser session", opening)
+        if harness.init:
+            beginning = self._session.begin_documents_with(f"((seed) => {{\n{harness.init}\n}})({seed});")
+            await within(self.limits.reset_s, BrowserError, "preparing the pages", beginning)
 
     async def _retired(self) -> None:
         if self._retiring is not None:

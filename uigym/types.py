@@ -268,7 +268,7 @@ class Step(NamedTuple):
     reward: float
     """0 until the episode ends; then the verdict's score."""
     terminated: bool
-    """The policy ended the episode by answering or by saying that it is done."""
+    """The policy ended the episode by answering or by saying that it is done, or the page did."""
     truncated: bool
     """The gym ended the episode: step or time budget, or too many refused actions."""
     info: dict[str, Any]
@@ -278,10 +278,11 @@ class Step(NamedTuple):
 
 
 class Stop(StrEnum):
-    """Why an episode ended. Only `ERROR` goes without a verdict."""
+    """Why an episode ended. Only `ERROR` goes without a verdict; `OVER` is what the page said (`Harness.until`)."""
 
     ANSWERED = "answered"
     DONE = "done"
+    OVER = "over"
     MAX_STEPS = "max_steps"
     TIMEOUT = "timeout"
     INVALID_ACTIONS = "invalid_actions"

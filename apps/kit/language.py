@@ -40,6 +40,16 @@ class Language:
         """ "rtl" where text runs from right to left, else "ltr"."""
         return "rtl" if self.code == "ar" else "ltr"
 
+    @property
+    def months(self) -> tuple[str, ...]:
+        """Short names of the months, January first."""
+        return _MONTHS.get(self.code) or tuple(f"{n}월" for n in range(1, 13))
+
+    @property
+    def weekdays(self) -> tuple[str, ...]:
+        """Short names of the days, Monday first."""
+        return _WEEKDAYS[self.code]
+
     def __call__(self, text: str, /, **values: object) -> str:
         """A text in this language, its {names} filled in; the English text where none is known."""
         said = self.texts.get(text, text)

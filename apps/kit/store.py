@@ -51,6 +51,12 @@ def fill(path: Path, schema: str, tables: Mapping[str, Rows], settings: Mapping[
                 db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
 
+def lead_to(path: Path, others: Iterable[str]) -> None:
+    """Let the sidebar lead to products that run beside the app: "desk", "books"."""
+    with connect(path) as db:
+        db.execute("INSERT OR REPLACE INTO settings VALUES ('others', ?)", [",".join(others)])
+
+
 def records(db: sqlite3.Connection, sql: str, values: Iterable[Any] = ()) -> list[Record]:
     """The rows of a query."""
     return [dict(row) for row in db.execute(sql, tuple(values))]

@@ -23,8 +23,9 @@ from uigym.browser.settle import LIMIT_S
 from uigym.browser.storage import read_storage
 from uigym.browser.tab import Tab
 from uigym.browser.tabs import Prepared
+from uigym.browser.values import read_values
 from uigym.browser.view import view
-from uigym.browser.wire import PageGone, WireError, WireGone
+from uigym.browser.wire import PageGone, WireError
 from uigym.errors import ActionRefused, BrowserError, ProductError, UIGymError
 from uigym.offer import Offer, lay_out
 from uigym.state import State
@@ -251,6 +252,21 @@ class Session:
             await self._dismiss()
             return await read_storage(self._prepared, self._tabs)
 
+    async def values(self, reads: Mapping[str, str], timeout_s: float = 10.0) -> State:
+        """What JavaScript expressions give in the page that is shown, as a table. Dialogs that hold it are dismissed.
+
+        Raises:
+            HarnessError: An expression throws.
+            ProductError, BrowserError: As with `step`.
+        """
+        async with self._deadline(timeout_s, "reading values of the page"):
+            await self._dismiss()
+            return await read_values(self._shown.channel, reads)
+
+    async def begin_documents_with(self, script: str) -> None:
+        """Run a script in the pages' own world before those of every document that comes from now on."""
+        await self._prepared.context.add_init_script(script)
+
     async def close(self) -> None:
         """End the context with all its pages, storage and files. Harmless when called twice."""
         if self._work:
@@ -285,17 +301,7 @@ class Session:
         await self._ask_status()
         if self._status >= 400:
             raise ProductError(f"{url} answered with HTTP status {self._status}; expected a page to begin on")
-        return frame if not frame.settled or await self._forget_way() else await self._see()
-
-    async def _forget_way(self) -> bool:
-        """Leave no way back to the empty page before; False if the page is already on its way to another document."""
-        try:
-            await self._shown.channel.send("Page.resetNavigationHistory", {})
-        except WireGone:
-            raise
-        except WireError:
-            return False
-        return True
+        return frame if not frame.settled or await self._shown.forget_way() else await self._see()
 
     async def _ask_status(self) -> Frame:
         self._status = await self._shown.settler.status()
@@ -343,7 +349,7 @@ class Session:
             return
         if wanted == "reload":
             await tab.settler.reload()
-        elif entry := await self._entry(-1 if wanted == "back" else 1):
+        elif entry := await tab.entry(-1 if wanted == "back" else 1):
             await tab.settler.go_back(entry)
 
     async def _tell_tooltip(self, tab: Tab) -> None:
@@ -473,18 +479,10 @@ class Session:
         return address
 
     async def _back(self) -> None:
-        entry = await self._entry(-1)
+        entry = await self._shown.entry(-1)
         if entry is None:
             raise ActionRefused("back: this is the first page")
         await self._shown.settler.go_back(entry)
-
-    async def _entry(self, offset: int) -> int | None:
-        """The entry of the history that lies so far from the present one; None if there is none."""
-        history = await self._shown.channel.send("Page.getNavigationHistory", {})
-        entries, index = history["entries"], history["currentIndex"] + offset
-        if not 0 <= index < len(entries) or entries[index]["url"] == "about:blank":
-            return None
-        return int(entries[index]["id"])
 
 
 def _forgo(work: asyncio.Task[Frame]) -> None:

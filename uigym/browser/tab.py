@@ -9,7 +9,7 @@ from playwright.async_api import Page
 
 from uigym.browser.capture import Camera, Route
 from uigym.browser.settle import Settler
-from uigym.browser.wire import Channel, Wire
+from uigym.browser.wire import Channel, Wire, WireError, WireGone
 
 Command: TypeAlias = tuple[str, dict[str, Any]]
 """One of CDP's methods with its parameters."""
@@ -55,3 +55,21 @@ class Tab:
     async def send(self, commands: list[Command]) -> None:
         """All at once: they arrive in order, and the last answer comes after all have been handled."""
         await asyncio.gather(*[self.channel.send(method, parameters) for method, parameters in commands])
+
+    async def entry(self, offset: int) -> int | None:
+        """The entry of the history that lies so far from the present one; None if there is none."""
+        history = await self.channel.send("Page.getNavigationHistory", {})
+        entries, index = history["entries"], history["currentIndex"] + offset
+        if not 0 <= index < len(entries) or entries[index]["url"] == "about:blank":
+            return None
+        return int(entries[index]["id"])
+
+    async def forget_way(self) -> bool:
+        """Leave no way back to the empty page before; False if the page is already on its way to another document."""
+        try:
+            await self.channel.send("Page.resetNavigationHistory", {})
+        except WireGone:
+            raise
+        except WireError:
+            return False
+        return True

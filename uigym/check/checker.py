@@ -263,7 +263,14 @@ class _Check:
 
     def _resets(self) -> None:
         for seed in self.seeds:
-            self.findings += rules.reset(seed, [episode for episode in self.every if episode.seed == seed])
+            pages: dict[str, list[Episode]] = defaultdict(list)
+            for episode in self.every:
+                if episode.seed == seed and episode.instruction:
+                    home = self.harness.tasks[episode.task].home_with(episode.params, seed)
+                    pages[home].append(episode)
+            several = [begun for begun in pages.values() if len(begun) > 1]
+            for begun in several or [[episode for episode in self.every if episode.seed == seed]]:
+                self.findings += rules.reset(seed, begun)
 
     def _ways(self, right: Right, full: bool) -> list[Mutant]:
         known = [other for (task, _), other in self.rights.items() if task == right.episode.task]
@@ -333,9 +340,10 @@ class _Check:
         task, seed = place
         async with self.stage.pool.borrow() as env:
             await env.reset(task, seed)
+            before = await env.product.read_state()
             work = [(Request(task, seed, member=8000 + n), _AS_IT_IS) for n in range(self.stage.pool.slots - 1)]
             await self.stage.mutants(work)
-            rows = apart(env.before, await env.product.read_state())
+            rows = apart(before, await env.product.read_state())
         why = "give each slot its own data: a folder, a database, a port; {workdir} and {port} are each slot's own"
         detail = f"what one slot did changed another's data: {listed(rows)}. So {why}" if rows else ""
         self.findings.append(Finding("isolation", task, seed, not rows, detail))

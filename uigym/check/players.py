@@ -94,16 +94,19 @@ class _WatchedScript(Script):
 
 
 class InTurn:
-    """Several solutions one after another, each from the product's first page; one that gets stuck is left at that."""
+    """Several solutions one after another, each from its task's first page; one that gets stuck is left at that."""
 
     name = "mutant"
 
     def __init__(self, env: Env, instances: Sequence[Instance]):
         self._env = env
+        self._home = env.instance.home
         self._scripts = [Script(env, instance) for instance in instances]
 
     async def act(self, observation: Observation, history: History) -> Action:
         """The next act of the solution whose turn it is."""
+        if self._scripts[0].home != self._home:
+            await self._go_home()
         while True:
             try:
                 action = await self._scripts[0].act(observation, history)
@@ -112,9 +115,13 @@ class InTurn:
             if not isinstance(action, Answer | Done) or len(self._scripts) == 1:
                 return action
             await self._scripts.pop(0).close()
-            await self._env.session.open(self._env.harness.home)
-            self._scripts[0].stale = True
+            await self._go_home()
             self._scripts[0].wait_s = AGAIN_S
+
+    async def _go_home(self) -> None:
+        self._home = self._scripts[0].home
+        await self._env.session.open(self._home)
+        self._scripts[0].stale = True
 
     async def close(self) -> None:
         """End what is under way."""

@@ -27,7 +27,7 @@ _CLOCK = "take times and ids from the seed, not from the clock or the process, o
 
 
 def reset(seed: int, episodes: Sequence[Episode]) -> Iterator[Finding]:
-    """All episodes of one seed, whatever the task and the slot, begin with the same data and the same picture."""
+    """All episodes of one seed and first page, whatever the task and slot, begin with the same data and picture."""
     begun = [episode for episode in episodes if episode.before.tables and episode.steps]
     if len(begun) < 2:
         yield Finding("reset", "", seed, False, f"fewer than two resets worked{lost(episodes)}")
@@ -58,7 +58,8 @@ def seeds(task: Task, episodes: Sequence[Episode]) -> Iterator[Finding]:
     begun = [episode for episode in episodes if episode.instruction]
     if len({episode.seed for episode in begun}) < 2:  # what lost the others is told elsewhere
         return
-    different = {json.dumps([e.params, e.before.digest(), e.appearance], sort_keys=True, default=str) for e in begun}
+    told = [[e.params, e.before.digest(), e.appearance, [step.image for step in e.steps[:1]]] for e in begun]
+    different = {json.dumps(each, sort_keys=True, default=str) for each in told}
     if len(different) > 1:
         yield Finding("seeds", task.name, None, True, f"{len(different)} different")
         return
@@ -68,7 +69,7 @@ def seeds(task: Task, episodes: Sequence[Episode]) -> Iterator[Finding]:
         if len({json.dumps(dict(draw.params), sort_keys=True, default=str) for draw in draws}) > 1:
             yield Finding("seeds", task.name, None, True, "the same by chance")
             return
-    why = "all seeds gave the same data, look and parameters: let the reset or a sampler depend on the seed"
+    why = "all seeds gave the same data, look and parameters, and the same first picture: let the reset or a sampler depend on the seed"
     yield Finding("seeds", task.name, None, False, why)
 
 

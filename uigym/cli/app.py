@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from typer.core import TyperGroup
 
 from uigym import __version__
 from uigym.cli import catalog, checks, learn, machine, new, play, sheets
-from uigym.cli.terminal import INTERRUPTED, Interrupts, report, say
+from uigym.cli.terminal import INTERRUPTED, Interrupts, Told, report, say
 
 OVERVIEW = """A web product as a gym: screenshots in, mouse and keyboard out, rewards from the product's own data.
 
@@ -73,7 +74,15 @@ for module in (catalog, new, checks, play, sheets, learn, machine):
     module.add_to(app)
 
 
+def _tell_of_installs() -> None:
+    log = logging.getLogger("uigym.product.installs")
+    log.setLevel(logging.INFO)
+    log.addHandler(Told())
+    log.propagate = False
+
+
 def main() -> None:
     """The console script."""
+    _tell_of_installs()
     with Interrupts():
         app(prog_name="uigym")

@@ -6,6 +6,7 @@ Results go to stdout, everything else (progress, remarks, errors) to stderr, so 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -53,6 +54,18 @@ def print_path(path: Path) -> None:
 def say(text: str) -> None:
     """A remark on stderr."""
     err().print(escape(text), soft_wrap=True)
+
+
+class Told(logging.Handler):
+    """Shows what a part of the library logs as remarks: what makes a person wait is never silent.
+
+    Example:
+        >>> logging.getLogger("uigym.product.installs").addHandler(Told())  # doctest: +SKIP
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one line."""
+        say(record.getMessage())
 
 
 class Shown(Protocol):

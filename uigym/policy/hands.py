@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from uigym.errors import HarnessError
-from uigym.types import Action, Back, Click, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Upload, Wait
+from uigym.types import Action, Back, Click, Dialog, Drag, Goto, Key, MouseDown, MouseUp, Move, Scroll, Type, Wait
+from uigym.types import Upload as Upload
 
 WAIT_S = 5.0
 """How long an act of a solution waits for its element, if nothing else is said."""
@@ -337,9 +338,20 @@ class PageByHand(ByHand):
         await self._hands.take(Back())
 
     @asynccontextmanager
-    async def expect_file_chooser(self) -> AsyncIterator[ChooserByHand]:
+    async def expect_file_chooser(self) -> AsyncIterator[OpenByHand]:
         """As Playwright's: the chooser that the acts within open."""
-        yield ChooserByHand(None, self._hands)
+        yield OpenByHand(None, self._hands)
+
+    @asynccontextmanager
+    async def expect_event(self, event: str, **options: Any) -> AsyncIterator[OpenByHand]:
+        """As Playwright's, of a "dialog" that the acts within open: it stays open until it is answered.
+
+        Raises:
+            HarnessError: Of another event, which no hand needs to wait for.
+        """
+        if event != "dialog":
+            raise HarnessError(f'expect_event({event!r}): a hand waits for no other event than a "dialog"')
+        yield OpenByHand(None, self._hands)
 
     async def wait_for_timeout(self, timeout: float) -> None:
         """Wait; `timeout` is in ms, as in Playwright."""
@@ -365,17 +377,25 @@ for _name in ("click", "dblclick", "hover", "fill", "type", "press", "check", "u
     setattr(PageByHand, _name, _through_locator(_name))
 
 
-class ChooserByHand(ByHand):
-    """The file chooser that is open, or will be."""
+class OpenByHand(ByHand):
+    """The file chooser or the dialog that is open, or will be."""
 
     @property
-    async def value(self) -> ChooserByHand:
+    async def value(self) -> OpenByHand:
         """Itself, as in Playwright's `async with page.expect_file_chooser() as info`."""
         return self
 
     async def set_files(self, files: str | Sequence[str]) -> None:
-        """Give it some of the episode's files by name; [] cancels it."""
+        """Give the chooser some of the episode's files by name; [] cancels it."""
         await self._hands.take(Upload(files if isinstance(files, str) else tuple(files)))
+
+    async def accept(self, prompt_text: str = "") -> None:
+        """Say OK to the dialog, with this text where it asks for one."""
+        await self._hands.take(Dialog(True, prompt_text))
+
+    async def dismiss(self) -> None:
+        """Say no to the dialog."""
+        await self._hands.take(Dialog(False))
 
 
 class MouseByHand(ByHand):

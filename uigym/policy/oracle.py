@@ -78,6 +78,11 @@ class Script:
         self._seen: asyncio.Future[Observation] | None = None
 
     @property
+    def home(self) -> str:
+        """Path at which what it solves begins."""
+        return self._instance.home
+
+    @property
     def pointer(self) -> tuple[float, float]:
         """Where the mouse is; the top left corner before its first movement."""
         return self._env.session.pointer or (0.0, 0.0)

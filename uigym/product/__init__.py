@@ -10,41 +10,53 @@ if TYPE_CHECKING:
     from uigym.product.directory import Directory
     from uigym.product.files import Files
     from uigym.product.http import Http
+    from uigym.product.installs import Apt, Made, Npm, Pip
     from uigym.product.mail import Mail
     from uigym.product.mysql import Mysql, MysqlCopy
     from uigym.product.postgres import Postgres
+    from uigym.product.postgres_private import PostgresServer
     from uigym.product.postgres_template import PostgresTemplate
     from uigym.product.product import Product
     from uigym.product.resets import CommandReset, HttpReset
     from uigym.product.together import InOrder, Together
 
 _HOME = {
+    "Apt": "installs",
     "CommandReset": "resets",
     "Directory": "directory",
     "Files": "files",
     "Http": "http",
     "HttpReset": "resets",
     "InOrder": "together",
+    "Made": "installs",
     "Mail": "mail",
     "Mysql": "mysql",
     "MysqlCopy": "mysql",
+    "Npm": "installs",
+    "Pip": "installs",
     "Postgres": "postgres",
+    "PostgresServer": "postgres_private",
     "PostgresTemplate": "postgres_template",
     "Product": "product",
     "Together": "together",
 }
 
 __all__ = [
+    "Apt",
     "CommandReset",
     "Directory",
     "Files",
     "Http",
     "HttpReset",
     "InOrder",
+    "Made",
     "Mail",
     "Mysql",
     "MysqlCopy",
+    "Npm",
+    "Pip",
     "Postgres",
+    "PostgresServer",
     "PostgresTemplate",
     "Product",
     "Snapshot",

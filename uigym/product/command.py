@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from uigym.errors import HarnessError, ProductError
 from uigym.product import strays
@@ -98,7 +99,7 @@ class Command:
         self._began = time.monotonic()
         settings, arguments = words(start, {**values, "port": str(self.port), "python": sys.executable})
         self._token = strays.token()
-        self._watcher, self._output = _watch(), Output()
+        self._watcher, self._output = watch(), Output()
         try:
             self._process = spawn(arguments, {**settings, strays.VARIABLE: self._token}, self._output)
         except OSError as exc:
@@ -176,13 +177,16 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda named: values.get(named[1], named[0]), text)
 
 
-def spawn(arguments: list[str], settings: Mapping[str, str], output: Output) -> subprocess.Popen[bytes]:
+def spawn(
+    arguments: list[str], settings: Mapping[str, str], output: Output, owner: Mapping[str, Any] | None = None
+) -> subprocess.Popen[bytes]:
     """Start a process in a group of its own, which writes to `output`.
 
     Args:
         arguments: The program and its arguments.
         settings: What is added to the environment of this process.
         output: Where it writes; the reading begins.
+        owner: Whose it is, as `subprocess` says it (user, group, extra_groups); None is who runs this.
 
     Raises:
         OSError: The program cannot be run.
@@ -196,12 +200,14 @@ def spawn(arguments: list[str], settings: Mapping[str, str], output: Output) -> 
             stdout=output.writer,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            **owner or {},
         )
     finally:
         output.begin()
 
 
-def _watch() -> subprocess.Popen[bytes]:
+def watch() -> subprocess.Popen[bytes]:
+    """A process that ends a group when this process has died: write the group's id and a line's end to its input."""
     return subprocess.Popen(
         ["/bin/sh", "-c", _WATCHER, "uigym-watcher", f"{GRACE_S:g}"],
         stdin=subprocess.PIPE,

@@ -15,7 +15,9 @@ from weakref import WeakKeyDictionary
 from uigym.errors import ProductError
 from uigym.harness import Running
 from uigym.product.calls import finished
+from uigym.product.command import fill
 from uigym.product.postgres_capture import Table
+from uigym.product.postgres_private import PostgresServer
 from uigym.product.postgres_restore import begin, obstacle, put_back, untouched
 from uigym.product.postgres_server import address, opened, parts, with_database
 from uigym.product.postgres_stock import Stock, load
@@ -52,7 +54,7 @@ class PostgresTemplate:
 
     def __init__(
         self,
-        server: str,
+        server: str | PostgresServer,
         source: Source | None = None,
         *,
         seed: Callable[..., Any] | None = None,
@@ -63,14 +65,17 @@ class PostgresTemplate:
         Args:
             server: The dsn of any database on the server, such as `postgres`, for a user who may create databases;
                 those that were made are dropped when the last product has ended, at the latest at the next start.
+                `PostgresServer()` starts one.
             source: The dsn of a database on the same server that is copied, which nobody may use meanwhile; a file of
-                SQL or of `pg_dump`; or a function, async or not, that gets the dsn of an empty database and fills it.
+                SQL or of `pg_dump`, whose name may begin with "{site}/"; or a function, async or not, that gets the dsn of an empty database and fills it.
                 None starts products on an empty one.
             seed: (product, seed, appearance) -> None, async or not: changes the restored data for the seed. None gives
                 every seed the same data.
             in_place: False always replaces the database.
         """
-        self.server = server
+        self._private = server if isinstance(server, PostgresServer) else None
+        self.server = server if isinstance(server, str) else ""
+        """Its dsn; empty until it is started."""
         self.source = source
         self.seed = seed
         self.in_place = in_place
@@ -86,7 +91,7 @@ class PostgresTemplate:
     def control(self, product: Running) -> tuple[str, ...]:
         """Places that must not be reachable from the page: the server, and the file of the data."""
         if isinstance(self.source, str | Path) and not _is_dsn(self.source):
-            return (address(self.server), str(Path(self.source).resolve()))
+            return (address(self.server), str(Path(fill(str(self.source), product.values)).resolve()))
         return (address(self.server),)
 
     async def prepare(self, product: Product) -> dict[str, str]:
@@ -103,11 +108,14 @@ class PostgresTemplate:
     def _prepare(self, slot: _Slot, product: Product) -> None:
         with self._lock:
             if self._stock is None:
+                if self._private is not None:
+                    self.server = self._private.begin()
                 self._stock = Stock(self.server)
             if not self._origin:
                 origin = self._stock.create(parts(str(self.source))["dbname"] if _is_dsn(self.source) else "")
                 if self.source is not None and not _is_dsn(self.source):
-                    load(with_database(self.server, origin), self.source)
+                    file = None if callable(self.source) else fill(str(self.source), product.values)
+                    load(with_database(self.server, origin), file or self.source)
                 with opened(with_database(self.server, origin)) as database:
                     begin(database, _ignored(product))
                 self._origin = origin
@@ -177,19 +185,24 @@ class PostgresTemplate:
 
     def _ended(self, slot: _Slot) -> None:
         with self._lock:
-            stock = self._stock
-            if stock is None:
-                return
-            last = not self._slots
+            stock, last = self._stock, not self._slots
             if last:
                 self._stock, self._origin, self._template = None, "", ""
             try:
-                if slot.spare is not None:
-                    stock.drop(slot.spare.result())
-                stock.drop(slot.name)
+                if stock is not None:
+                    self._forget(stock, slot, last)
             finally:
-                if last:
-                    stock.close()
+                if last and self._private is not None:
+                    self._private.end()
+
+    def _forget(self, stock: Stock, slot: _Slot, last: bool) -> None:
+        try:
+            if slot.spare is not None:
+                stock.drop(slot.spare.result())
+            stock.drop(slot.name)
+        finally:
+            if last:
+                stock.close()
 
     def _slot(self, product: Running) -> _Slot:
         slot = self._slots.get(product)

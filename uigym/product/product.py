@@ -74,9 +74,9 @@ class Product:
         for other in self.beside.values():
             await other.start()
         self._make_folders()
+        prepared = {part.value: str(await part.installed()) for part in self.harness.install}
         addresses = {f"{name}_url": other.base_url for name, other in self.beside.items()}
-        self.values = {"workdir": str(self.workdir), "python": sys.executable, **addresses}
-        prepared: dict[str, str] = {}
+        self.values = {"workdir": str(self.workdir), "python": sys.executable, **addresses, **prepared}
         for part in self._parts("prepare"):
             self._prepared.append(part)
             prepared |= await self._do("prepare the product's surroundings", part.prepare, self) or {}

@@ -1,0 +1,1 @@
+"""Books: invoices, expenses, bank lines, sheets and reports of a small business."""

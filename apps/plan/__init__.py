@@ -1,0 +1,1 @@
+"""Calendar and kanban boards: one page drawn in the browser, changed by JSON requests."""

@@ -1,0 +1,1 @@
+"""The site of a museum: a small Wagtail project."""
