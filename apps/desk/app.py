@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from ..kit import web
 from ..kit.store import connect
+from ..kit.uploads import posted
 from . import changes, pages, queries, seed, shelf
 
 TicketChange = Callable[[sqlite3.Connection, int, dict[str, str]], None]
@@ -81,8 +82,8 @@ def _add_ticket_changes(app: FastAPI) -> None:
 def _add_files(app: FastAPI) -> None:
     @app.post("/tickets/{id:int}/files")
     async def attach(request: Request, id: int) -> Response:
-        files = await web.uploads(request, "file")
-        return _changed(request, id, lambda db: changes.attach(db, id, files), "File attached", {})
+        file = (await posted(request)).files.get("file")
+        return _changed(request, id, lambda db: changes.attach(db, id, file), "File attached", {})
 
     @app.get("/tickets/{id:int}/files/{file:int}")
     async def file(request: Request, id: int, file: int) -> Response:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from ..kit.store import Record, record
-from ..kit.web import Missing, Refused, Upload
+from ..kit.web import Missing, Refused
 from . import fields, queries
 from .log import log, moment
 from .schema import PRIORITIES, STATUSES
@@ -114,21 +114,18 @@ def comment(db: sqlite3.Connection, id: int, kind: str, text: str) -> None:
     log(db, "ticket", id, "replied" if kind == "reply" else "left a note")
 
 
-def attach(db: sqlite3.Connection, id: int, files: list[Upload]) -> None:
-    """Put a text file on a ticket."""
+def attach(db: sqlite3.Connection, id: int, file: tuple[str, bytes] | None) -> None:
+    """Put a text file, by its name and content, on a ticket."""
     unmerged(db, id)
-    if not files:
+    if file is None:
         raise Refused("Choose a file.")
-    name = fields.line("The name", files[0].name)
+    name, content = fields.line("The name", file[0]), file[1]
     if not name.lower().endswith(FILE_TYPES):
         raise Refused("Only text files can be attached: {x}.", x=", ".join(FILE_TYPES))
-    if len(files[0].content) > MAX_FILE_BYTES:
-        raise Refused(
-            "The file has {n} bytes; at most {most} are allowed.", n=len(files[0].content), most=MAX_FILE_BYTES
-        )
-    content = files[0].content.decode(errors="replace")
+    if len(content) > MAX_FILE_BYTES:
+        raise Refused("The file has {n} bytes; at most {most} are allowed.", n=len(content), most=MAX_FILE_BYTES)
     sql = "INSERT INTO attachments (ticket_id, name, content, created_at) VALUES (?, ?, ?, ?)"
-    db.execute(sql, [id, name, content, moment(db)[0]])
+    db.execute(sql, [id, name, content.decode(errors="replace"), moment(db)[0]])
     log(db, "ticket", id, "attached {x}", name)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
@@ -124,35 +122,6 @@ async def form(request: Request) -> list[tuple[str, str]]:
     if len(body) > MAX_BODY_BYTES:
         raise HTTPException(413, f"The form has {len(body)} bytes; at most {MAX_BODY_BYTES} are allowed.")
     return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file that somebody sent with a form."""
-
-    name: str
-    """Without folders."""
-    content: bytes
-
-
-async def uploads(request: Request, field: str, most_bytes: int = 1_000_000) -> list[Upload]:
-    """The files in a field of a form that was posted in parts (enctype="multipart/form-data"); none if none was chosen.
-
-    Raises:
-        HTTPException: The form has more bytes than that.
-    """
-    body = await request.body()
-    if len(body) > most_bytes:
-        raise HTTPException(413, f"The form has {len(body)} bytes; at most {most_bytes} are allowed.")
-    boundary = re.search(r'boundary="?([^";]+)', request.headers.get("content-type", ""))
-    found = []
-    for part in body.split(b"--" + boundary[1].encode())[1:-1] if boundary else ():
-        head, _, content = part.partition(b"\r\n\r\n")
-        words = head.decode(errors="replace")
-        name, file = re.search(r'[ ;]name="([^"]*)"', words), re.search(r'filename="([^"]*)"', words)
-        if name and name[1] == field and file and file[1]:
-            found.append(Upload(re.split(r"[\\/]", unquote(file[1]))[-1], content.removesuffix(b"\r\n")))
-    return found
 
 
 def shown(request: Request, draw: Callable[[str], str], code: int = 200) -> Response:

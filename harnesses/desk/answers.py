@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from uigym.harnesses.desk.product import (
     Page,
@@ -33,21 +34,27 @@ def next_due(state: State, params: Params) -> list[Row]:
     return found
 
 
+def counts(state: State) -> Counter[int]:
+    """How many tickets each customer has."""
+    return Counter(row["customer_id"] for row in state.tables["tickets"])
+
+
 def with_fewer(state: State, params: Params) -> list[Row]:
     """Customers with fewer tickets than the one that was drawn."""
-    most = len(tickets(state, customer_id=params["busy"]["id"]))
-    return [row for row in state.tables["customers"] if len(tickets(state, customer_id=row["id"])) < most]
+    count = counts(state)
+    return [row for row in state.tables["customers"] if count[row["id"]] < count[params["busy"]["id"]]]
 
 
 def with_several(state: State, params: Params) -> list[Row]:
     """Customers with three tickets or more."""
-    return [row for row in state.tables["customers"] if len(tickets(state, customer_id=row["id"])) > 2]
+    count = counts(state)
+    return [row for row in state.tables["customers"] if count[row["id"]] > 2]
 
 
 def more(state: State, params: Params) -> int:
     """How many more tickets the busy customer has than the other."""
-    first, second = (len(tickets(state, customer_id=params[name]["id"])) for name in ("busy", "other"))
-    return first - second
+    count = counts(state)
+    return count[params["busy"]["id"]] - count[params["other"]["id"]]
 
 
 def error_code(state: State, params: Params) -> str:

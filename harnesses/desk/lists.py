@@ -14,7 +14,6 @@ from uigym.harnesses.desk.product import (
     only,
     search,
     show_tickets,
-    tags_of,
     tickets,
 )
 from uigym.params import computed, one_from, one_of, rows
@@ -69,18 +68,23 @@ def late_alone(state: State, params: Params) -> list[Row]:
 
 def groups(state: State, params: Params) -> list[Row]:
     """Customer and status of which there are two tickets or more, with a tag in use that none of them has."""
-    found = []
-    used = sorted({row["tag"] for row in state.tables["ticket_tags"]})
+    tags: dict[int, set[str]] = {}
+    for row in state.tables["ticket_tags"]:
+        tags.setdefault(row["ticket_id"], set()).add(row["tag"])
+    used = sorted(set().union(*tags.values()))
+    ids: dict[tuple[int, str], list[int]] = {}
+    for row in state.tables["tickets"]:
+        ids.setdefault((row["customer_id"], row["status"]), []).append(row["id"])
     names = [row["name"].casefold() for row in state.tables["customers"]]
+    found = []
     for customer in state.tables["customers"]:
         if sum(customer["name"].casefold() in name for name in names) > 1:
             continue  # a search would find another one's tickets too
         for status in ("open", "pending", "closed"):
-            ids = [row["id"] for row in tickets(state, customer_id=customer["id"], status=status)]
-            has = {tag for id in ids for tag in tags_of(state, id)}
-            free = [tag for tag in used if tag not in has]
-            if len(ids) >= 2 and free:
-                found.append({"customer": customer, "status": status.capitalize(), "ids": ids, "tags": free})
+            mine = ids.get((customer["id"], status), [])
+            free = [tag for tag in used if not any(tag in tags.get(id, ()) for id in mine)]
+            if len(mine) > 1 and free:
+                found.append({"customer": customer, "status": status.capitalize(), "ids": mine, "tags": free})
     return found
 
 
