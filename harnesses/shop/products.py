@@ -78,7 +78,9 @@ def adjust_stock(
     variant: Row = rows("variants", where=lambda row, _: row["stock"] >= 10),
     delta: str = one_of("-1", "-2", "-3", "-4", "-5", "-7", "-9", "5", "8", "12", "20", "25", "30"),
     reason: str = one_from(
-        lambda state, p: ("Damaged", "Lost", "Stocktake") if p["delta"] < "0" else ("Received", "Returned", "Stocktake")
+        lambda state, p: (
+            ("Damaged", "Lost", "Stocktake") if p["delta"].startswith("-") else ("Received", "Returned", "Stocktake")
+        )
     ),
 ) -> Verifier:
     return asked(
