@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
 from uigym.harnesses.mail.product import (
     Page,
@@ -352,7 +353,7 @@ async def _(page: Page, person: Row, subject: str, name: str) -> None:
 def leave_draft(
     person: Row = one_from(contacts), subject: str = one_of(*SUBJECTS), text: str = one_of(*TEXTS)
 ) -> Verifier:
-    plain = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
+    plain: dict[str, Any] = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
     return only(added("messages", status="draft", recipients=to(person["email"]), subject=subject, text=text, **plain))
 
 
