@@ -333,6 +333,19 @@ async def test_a_discarded_draft_leaves_nothing(tmp_path: Path) -> None:
         assert changed(before, mail.state()) == []
 
 
+async def test_a_mail_is_saved_and_sent_in_one_request(tmp_path: Path) -> None:
+    async with running(tmp_path) as mail:
+        count = len(mail.rows("messages"))
+        await mail.post("/send", to="ann@x.example", subject="A", body="one")
+        assert mail.rows("messages")[-1]["status"] == "outbox" and len(mail.rows("messages")) == count + 1
+        id = await mail.draft(to="ann@x.example", subject="B")
+        await mail.post(f"/drafts/{id}/send", to="bo@x.example", subject="B", body="two")
+        (row,) = mail.rows("messages", id=id)
+        assert (row["recipients"], row["text"], row["status"]) == ("bo@x.example", "two", "outbox")
+        assert f'data-id="{id + 1}"' in (await mail.post("/send", 422, subject="C")).text
+        assert (await mail.http.get("/send")).headers["location"] == "/compose"
+
+
 async def test_mails_that_cannot_be_sent(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
         for to, said in (

@@ -92,6 +92,10 @@ def _add_letters(app: FastAPI) -> None:
                 raise Missing("This mail is not there any more, or has been sent.")
             return page(request, db, "compose.html", mail=mail, other=letters.about(db, mail))
 
+    @app.get("/send")
+    async def nothing_to_send() -> Response:
+        return RedirectResponse("/compose", 303)
+
     @app.get("/drafts/{id:int}/{rest:path}")
     async def refused_draft(id: int, rest: str) -> Response:
         """Where a mail that was refused stands in the address bar, and the page is asked for again."""

@@ -95,21 +95,13 @@ def add_letter_changes(app: FastAPI) -> None:
             letters.detach(db, id, file)
         return _files(app, id)
 
+    @app.post("/send")
+    async def send_new(request: Request) -> Response:
+        return await _send(app, request, None)
+
     @app.post("/drafts/{id:int}/send")
     async def send(request: Request, id: int) -> Response:
-        with connect(app.state.db) as db:
-            try:
-                mail = letters.send(db, id)
-            except Refused as refusal:
-                draft = queries.mail(db, id)
-                assert draft is not None  # else it would be missing, not refused
-                told = {"mail": draft, "other": letters.about(db, draft), "error": str(refusal)}
-                return page(request, db, "compose.html", code=422, **told)
-            if not mail["reply_to"]:
-                return RedirectResponse(f"/mail/inbox?sent={id}", 303)
-            thread = queries.thread(db, mail["thread_id"])
-            place = place_of(db, thread["folder"]) if thread else "inbox"
-        return RedirectResponse(f"/mail/{place}/{mail['thread_id']}?sent={id}", 303)
+        return await _send(app, request, id)
 
     @app.post("/drafts/{id:int}/discard")
     async def discard(id: int) -> Response:
@@ -128,6 +120,29 @@ def add_letter_changes(app: FastAPI) -> None:
         with connect(app.state.db) as db:
             letters.send_now(db, id)
         return redirect("/outbox", "Mail sent")
+
+
+async def _send(app: FastAPI, request: Request, id: int | None) -> Response:
+    """Save what the form says, if it says anything, and send it; where that is refused, the draft stays."""
+    given = await form(request)
+    if given or id is None:
+        kept = [changes.number(value) for name, value in given if name == "keep"]
+        with connect(app.state.db) as db:
+            id = letters.save(db, id, dict(given), kept)
+    assert id is not None  # it was given or has been saved
+    with connect(app.state.db) as db:
+        try:
+            mail = letters.send(db, id)
+        except Refused as refusal:
+            draft = queries.mail(db, id)
+            assert draft is not None  # else it would be missing, not refused
+            told = {"mail": draft, "other": letters.about(db, draft), "error": str(refusal)}
+            return page(request, db, "compose.html", code=422, **told)
+        if not mail["reply_to"]:
+            return RedirectResponse(f"/mail/inbox?sent={id}", 303)
+        thread = queries.thread(db, mail["thread_id"])
+        place = place_of(db, thread["folder"]) if thread else "inbox"
+    return RedirectResponse(f"/mail/{place}/{mail['thread_id']}?sent={id}", 303)
 
 
 def _files(app: FastAPI, id: int, error: str = "") -> Response:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from uigym.harnesses.mail.product import (
     LOGS,
@@ -29,7 +30,7 @@ from uigym.verify import Verifier, all_of
 VISIBLE = ("inbox", "archive", "Projects", "Receipts")
 
 
-def answered(value: object) -> Verifier:
+def answered(value: Any) -> Verifier:
     """This answer, and nothing was changed."""
     return all_of(equals(value), unchanged(except_=LOGS))
 

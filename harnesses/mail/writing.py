@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
 from uigym.harnesses.mail.product import (
     Page,
@@ -26,7 +27,7 @@ from uigym.harnesses.mail.product import (
     to,
 )
 from uigym.harnesses.mail.reading import shipped
-from uigym.params import between, one_from, one_of, rows
+from uigym.params import one_from, one_of, rows
 from uigym.types import Row, State
 from uigym.verifiers.match import any_value, exact
 from uigym.verifiers.state import added, changed
@@ -293,11 +294,11 @@ async def _(page: Page, person: Row, subject: str, entries: list[str]) -> None:
     await send(page)
 
 
-def offered(name: str, number: int) -> dict[str, str]:
+def offered(name: str) -> dict[str, str]:
     """Files that the episode has at hand: the one that is meant, and others."""
     return {
-        f"{name}.txt": f"{name}\nReference: {number}\n",
-        f"{name}-old.txt": f"{name}\nReference: {number - 7}\n",
+        f"{name}.txt": f"{name}\nThis is the last version.\n",
+        f"{name}-old.txt": f"{name}\nThis is an old version.\n",
         "notes.txt": "Nothing of importance.\n",
     }
 
@@ -320,9 +321,8 @@ def send_file(
     person: Row = one_from(contacts),
     subject: str = one_of(*SUBJECTS),
     name: str = one_of("agenda", "price-list", "minutes", "report"),
-    number: int = between(100, 999),
 ) -> Verifier:
-    file = {"name": f"{name}.txt", "sha256": digest(offered(name, number)[f"{name}.txt"])}
+    file = {"name": f"{name}.txt", "sha256": digest(offered(name)[f"{name}.txt"])}
     mail_ = sent(recipients=to(person["email"]), subject=subject, text="")
     return all_of(only(mail_, begun(subject), enclosed(file)), on_the_mail)
 
@@ -352,7 +352,7 @@ async def _(page: Page, person: Row, subject: str, name: str) -> None:
 def leave_draft(
     person: Row = one_from(contacts), subject: str = one_of(*SUBJECTS), text: str = one_of(*TEXTS)
 ) -> Verifier:
-    plain = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
+    plain: dict[str, Any] = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
     return only(added("messages", status="draft", recipients=to(person["email"]), subject=subject, text=text, **plain))
 
 

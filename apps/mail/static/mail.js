@@ -80,14 +80,22 @@ function write(form) {
     leave(link.href);
   });
 
-  function post(path) {
+  function post(path, data = []) {
     const out = document.createElement("form");
     out.method = "post";
     out.action = path;
+    for (const [name, value] of data) {
+      const field = document.createElement("textarea");
+      field.name = name;
+      field.value = value;
+      out.append(field);
+    }
+    out.hidden = true;
     document.body.append(out);
     out.submit();
   }
 
+  // Sent in one request together with its last words, after a save that may be under way.
   let going = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -95,10 +103,10 @@ function write(form) {
     if (going) return;
     going = true;
     closeTokens();
-    try {
-      await saved(true);
-      post(`/drafts/${form.dataset.id}/send`);
-    } catch { going = false; }
+    clearTimeout(timer);
+    dirty = false;
+    await last.catch(() => {});
+    post(form.dataset.id ? `/drafts/${form.dataset.id}/send` : "/send", fields());
   });
   form.querySelector("[data-discard]").addEventListener("click", async () => {
     clearTimeout(timer);
@@ -223,6 +231,7 @@ function write(form) {
     if (event.key === "Escape") { linkField.hidden = true; editor.focus(); }
   });
 
+  if (form.dataset.id) history.replaceState(null, "", `/compose/${form.dataset.id}`); // also where sending was refused
   if (location.search.includes("reply_to")) editor.focus();
 }
 
