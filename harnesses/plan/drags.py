@@ -14,6 +14,7 @@ from uigym.harnesses.plan.product import (
     is_in_sight,
     minutes,
     named,
+    new_event,
     occurrences,
     only,
     unlike,
@@ -22,7 +23,7 @@ from uigym.harnesses.plan.product import (
 from uigym.params import computed, one_from, one_of
 from uigym.types import Row, State
 from uigym.verifiers.match import any_value
-from uigym.verifiers.state import added, changed
+from uigym.verifiers.state import changed
 from uigym.verify import Verifier
 
 DAY_MINUTES = 1440
@@ -91,7 +92,7 @@ def drag_to_create(
     calendar: str = one_of("Work", "Private"),
 ) -> Verifier:
     times = {"starts": f"{gap['day']} {gap['begins']}", "ends": f"{gap['day']} {gap['ends']}"}
-    return only(added("events", times, title=title, calendar_id=OWN[calendar], repeat="none", all_day=0, guests=""))
+    return only(new_event(title=title, calendar_id=OWN[calendar], **times))
 
 
 OWN = {"Work": 1, "Private": 2}

@@ -16,6 +16,7 @@ from uigym.harnesses.plan.product import (
     go_to,
     later,
     named,
+    new_event,
     occurrences,
     only,
     own_titles,
@@ -78,8 +79,8 @@ def create_event(
     begins: str = one_of("08:15", "09:30", "10:00", "12:45", "15:00"),
     ends: str = one_of("16:00", "16:30", "17:15"),
 ) -> Verifier:
-    times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}", "zone": "Europe/Berlin"}
-    return only(added("events", times, title=title, calendar_id=calendar["id"], repeat="none", all_day=0, guests=""))
+    times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}"}
+    return only(new_event(title=title, calendar_id=calendar["id"], **times))
 
 
 @create_event.oracle
@@ -108,9 +109,8 @@ def invite(
     before: str = one_of("10 minutes", "30 minutes", "1 hour", "1 day"),
 ) -> Verifier:
     guests = ",".join(map(str, sorted((first["id"], second["id"]))))
-    wanted = {"title": title, "place": place, "guests": guests, "reminder": MINUTES[before], "calendar_id": 1}
-    times = {"starts": f"{on['day']} 09:00", "ends": f"{on['day']} 10:00", "zone": "Europe/Berlin"}
-    return only(added("events", {**wanted, **times}, repeat="none", all_day=0))
+    times = {"starts": f"{on['day']} 09:00", "ends": f"{on['day']} 10:00"}
+    return only(new_event(title=title, place=place, guests=guests, reminder=MINUTES[before], **times))
 
 
 MINUTES = {"10 minutes": 10, "30 minutes": 30, "1 hour": 60, "1 day": 1440}
@@ -140,7 +140,7 @@ def whole_days(
     days: int = between(2, 5),
 ) -> Verifier:
     last = later(on["day"], days - 1)
-    return only(added("events", title=title, calendar_id=2, all_day=1, starts=on["day"], ends=last, repeat="none"))
+    return only(new_event(title=title, calendar_id=2, all_day=1, starts=on["day"], ends=last))
 
 
 @whole_days.oracle
@@ -154,9 +154,9 @@ async def _(page: Page, title: str, on: Row, days: int) -> None:
 
 
 @PLAN.task(
-    'Set up "{title}" in the calendar Work: every {first} and {second} from {begins} to {ends}, beginning on {on[said]}, the last day being {until[said]}.',
-    'A new series in the calendar Work, "{title}", takes place every week on {first} and {second}, {begins} to {ends}; it begins on {on[said]} and ends on {until[said]}. Create it.',
-    heldout_wordings=('From {on[said]} until {until[said]} there is "{title}" each {first} and {second}, {begins}–{ends}. Put the series into the calendar Work.',),
+    'Set up "{title}" in the calendar Work: every {first} and {second} from {hours}, beginning on {on[said]}, the last day being {until[said]}.',
+    'A new series in the calendar Work, "{title}", takes place every week on {first} and {second}, {hours}; it begins on {on[said]} and ends on {until[said]}. Create it.',
+    heldout_wordings=('From {on[said]} until {until[said]} there is "{title}" each {first} and {second}, {hours}. Put the series into the calendar Work.',),
     max_steps=90,
     expected_steps=30,
     tags=("form", "date", "multi-step", "hard"),
@@ -167,19 +167,18 @@ def weekly_until(
     second: str = one_of("Wednesday", "Thursday", "Friday"),
     on: Row = one_from(lambda state, p: [day for day in coming_days(state, p) if day["said"].startswith(p["first"])]),
     until: Row = computed(lambda state, p: named(later(p["on"]["day"], 7 * 6 + 4))),
-    begins: str = one_of("08:00", "08:30", "13:00"),
-    ends: str = one_of("14:00", "14:30"),
+    hours: str = one_of("08:00 to 14:00", "08:30 to 09:45", "13:00 to 14:30", "16:15 to 17:00"),
 ) -> Verifier:
-    times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}", "until": until["day"], "count": None}
+    starts, ends = (f"{on['day']} {hour}" for hour in hours.split(" to "))
     days = f"{DAY_KEYS[first]},{DAY_KEYS[second]}"
-    return only(added("events", times, title=title, calendar_id=1, repeat="weekly", weekdays=days))
+    return only(new_event(title=title, starts=starts, ends=ends, repeat="weekly", weekdays=days, until=until["day"]))
 
 
 @weekly_until.oracle
-async def _(page: Page, title: str, first: str, second: str, on: Row, until: Row, begins: str, ends: str) -> None:
+async def _(page: Page, title: str, second: str, on: Row, until: Row, hours: str) -> None:
     await click(page, "new-event")
     await fill(page, title=title)
-    await save_when(page, on["day"], begins, ends)
+    await save_when(page, on["day"], *hours.split(" to "))
     await choose(page, repeat="weekly", ends="until")
     await fill(page, until=until["day"])
     await click(page, f"on-{DAY_KEYS[second]}", "save")
@@ -200,8 +199,8 @@ def daily_times(
     begins: str = one_of("07:00", "07:30", "20:00"),
     ends: str = one_of("20:15", "20:30"),
 ) -> Verifier:
-    times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}", "until": None, "count": count}
-    return only(added("events", times, title=title, calendar_id=2, repeat="daily"))
+    times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}"}
+    return only(new_event(title=title, calendar_id=2, repeat="daily", count=count, **times))
 
 
 @daily_times.oracle
@@ -229,7 +228,7 @@ def other_zone(
     begins: str = one_of("14:00", "15:30", "16:45"),
 ) -> Verifier:
     times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} 18:00", "zone": ZONES[city]}
-    return only(added("events", times, title=title, calendar_id=1, repeat="none", all_day=0, guests=""))
+    return only(new_event(title=title, **times))
 
 
 @other_zone.oracle

@@ -14,6 +14,7 @@ from uigym.apps.plan.looks import PARTS
 from uigym.harness import Harness, Looks, Running
 from uigym.product.state import Sqlite
 from uigym.types import Row, State
+from uigym.verifiers.state import Change, added
 from uigym.verifiers.state import only as only_these
 from uigym.verify import Verifier
 
@@ -48,6 +49,18 @@ PLAN = Harness(
 FREE = ("activity", "calendars.visible")
 """What may differ after any task: the log, and which calendars are shown."""
 IF_NOT = "If that is not possible, answer: impossible."
+
+
+PLAIN: dict[str, Any] = {
+    "calendar_id": 1, "place": "", "all_day": 0, "zone": "Europe/Berlin", "repeat": "none", "weekdays": "", "until": None, "count": None,
+    "reminder": None, "notes": "", "colour": "", "guests": "",
+}  # fmt: skip
+"""A new event of which nothing but title and times was said."""
+
+
+def new_event(**columns: Any) -> Change:
+    """A new event with these values, and in all else as the dialog opens."""
+    return added("events", {**PLAIN, **columns})
 
 
 def only(*parts: Any) -> Verifier:

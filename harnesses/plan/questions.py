@@ -19,6 +19,7 @@ from uigym.harnesses.plan.product import (
     find,
     go_to,
     minutes,
+    new_event,
     occurrences,
     only,
     open_board,
@@ -30,7 +31,7 @@ from uigym.params import computed, one_from, one_of, rows
 from uigym.types import Row, State
 from uigym.verifiers.answer import equals
 from uigym.verifiers.page import url_matches
-from uigym.verifiers.state import added, unchanged
+from uigym.verifiers.state import unchanged
 from uigym.verify import Verifier, all_of
 
 
@@ -235,7 +236,7 @@ def book_free_time(
         "ends": f"{meeting['day']} {clock(start + meeting['length'])}",
     }
     guests = ",".join(map(str, sorted((meeting["first"]["id"], meeting["second"]["id"]))))
-    return only(added("events", times, title=title, calendar_id=1, guests=guests, repeat="none", all_day=0))  # fmt: skip
+    return only(new_event(title=title, guests=guests, **times))  # fmt: skip
 
 
 @book_free_time.oracle
