@@ -59,6 +59,14 @@ async def test_what_a_click_causes_is_over(opened: Opener, kind: str) -> None:
     assert frame.settled
 
 
+async def test_an_application_that_is_long_in_coming_is_there_on_the_first_picture(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uigym.browser.session.LIMIT_S", 0.25)
+    _, frame = await opened("/boots.html")
+    assert frame.settled and colour(frame) == GREEN
+
+
 @pytest.mark.parametrize("kind", ["nothing", "polling", "endless", "never", "rearmed", "loop", "nocontent", "download"])
 async def test_what_goes_on_for_ever_does_not_hang(opened: Opener, kind: str) -> None:
     """Polls, streams, frame loops: the tracker lets go of them, at the latest at its cap, and then for good."""

@@ -205,7 +205,7 @@ def test_apps_know_nothing_of_uigym() -> None:
 
 def test_harnesses_use_what_a_users_own_file_could_use() -> None:
     allowed = (
-        "uigym.compare", "uigym.harness", "uigym.params", "uigym.surroundings", "uigym.types", "uigym.verify", "uigym.verifiers.", "uigym.product"
+        "uigym.compare", "uigym.errors", "uigym.harness", "uigym.params", "uigym.surroundings", "uigym.types", "uigym.verify", "uigym.verifiers.", "uigym.product"
     )  # fmt: skip
     for name in MODULES:
         if name.startswith("uigym.harnesses."):

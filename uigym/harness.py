@@ -38,8 +38,10 @@ class Running(Protocol):
     """pathlib.Path of the product's own work folder; {workdir} in a harness's strings."""
     values: Mapping[str, str]
     """What a harness's strings may name in braces: workdir, port, python, and what probes and resets have added."""
-    beside: Mapping[str, Running]
-    """The products that run beside it, by name."""
+
+    @property
+    def beside(self) -> Mapping[str, Running]:
+        """The products that run beside it, by name."""
 
 
 Probe = Callable[[Running], Awaitable[State]]

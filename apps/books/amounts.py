@@ -27,7 +27,7 @@ class Sums:
         return self.net + self.tax
 
 
-def cents(text: str, what: str = "The amount", *, least: int = 1) -> int:
+def cents(text: str, what: str = "Amount", *, least: int = 1) -> int:
     """An amount as people write it: "1250", "1,250.00", "$12.5".
 
     Raises:
@@ -35,10 +35,10 @@ def cents(text: str, what: str = "The amount", *, least: int = 1) -> int:
     """
     plain = text.strip().lstrip("$€£").replace(",", "").strip()
     if not re.fullmatch(r"-?\d{1,9}(\.\d{1,2})?", plain):
-        raise Refused(f"{what} must be a number such as 1250.00.")
+        raise Refused(f"{what}: Write a number such as 1250.00.")
     value = int(Decimal(plain) * 100)
     if not least <= value <= MAX_CENTS:
-        raise Refused(f"{what} is too small or too large.")
+        raise Refused(f"{what}: This is too small or too large.")
     return value
 
 
@@ -63,7 +63,7 @@ def day(text: str, what: str) -> str:
     try:
         return date.fromisoformat(text.strip()).isoformat()
     except ValueError:
-        raise Refused(f"{what} is missing or is no date.") from None
+        raise Refused(f"{what}: This is no date.") from None
 
 
 def amount(line: Mapping[str, Any]) -> int:

@@ -62,9 +62,9 @@ def line(form: Form, name: str, what: str, *, empty: bool = False) -> str:
     """
     text = " ".join(form.get(name, "").split())
     if not text and not empty:
-        raise Refused(f"{what} is empty.")
+        raise Refused(f"{what}: This field is empty.")
     if len(text) > MAX_LINE:
-        raise Refused(f"{what} is too long.")
+        raise Refused(f"{what}: This is too long.")
     return text
 
 
@@ -89,7 +89,7 @@ def known(form: Form, name: str, values: tuple[Any, ...], what: str) -> Any:
     for value in values:
         if form.get(name, "") == str(value):
             return value
-    raise Refused(f"{what} is missing.")
+    raise Refused(f"{what}: Choose a value.")
 
 
 def reference(db: sqlite3.Connection, form: Form, name: str, table: str, what: str) -> int:
@@ -100,42 +100,42 @@ def reference(db: sqlite3.Connection, form: Form, name: str, table: str, what: s
     """
     value = form.get(name, "")
     if not value.isascii() or not value.isdigit() or len(value) > 9 or queries.one(db, table, int(value)) is None:
-        raise Refused(f"{what} is missing.")
+        raise Refused(f"{what}: Choose a value.")
     return int(value)
 
 
 def save_customer(db: sqlite3.Connection, id: int | None, form: Form) -> int:
     """Add a customer (no id) or change one; returns the id."""
-    values = {"name": line(form, "name", "The name"), "company": line(form, "company", "The company", empty=True)}
+    values = {"name": line(form, "name", "Name"), "company": line(form, "company", "Company", empty=True)}
     values |= _contact(form)
     values |= {
-        "street": line(form, "street", "The street", empty=True),
-        "city": line(form, "city", "The city", empty=True),
+        "street": line(form, "street", "Street", empty=True),
+        "city": line(form, "city", "City", empty=True),
     }
     return _save(db, "customer", id, values)
 
 
 def save_supplier(db: sqlite3.Connection, id: int | None, form: Form) -> int:
     """Add a supplier (no id) or change one; returns the id."""
-    values = {"name": line(form, "name", "The name"), **_contact(form)}
+    values = {"name": line(form, "name", "Name"), **_contact(form)}
     values |= {
-        "city": line(form, "city", "The city", empty=True),
-        "category": known(form, "category", CATEGORIES, "The category"),
+        "city": line(form, "city", "City", empty=True),
+        "category": known(form, "category", CATEGORIES, "Category"),
     }
     return _save(db, "supplier", id, values)
 
 
 def save_product(db: sqlite3.Connection, id: int | None, form: Form) -> int:
     """Add a product to the price list (no id) or change one; returns the id."""
-    values = {"sku": line(form, "sku", "The SKU").upper(), "name": line(form, "name", "The name"), "unit": line(form, "unit", "The unit")}  # fmt: skip
-    values |= {"price": cents(form.get("price", ""), "The price"), "tax": known(form, "tax", TAXES, "The tax")}
+    values: dict[str, Any] = {"sku": line(form, "sku", "SKU").upper(), "name": line(form, "name", "Name"), "unit": line(form, "unit", "Unit")}  # fmt: skip
+    values |= {"price": cents(form.get("price", ""), "Price"), "tax": known(form, "tax", TAXES, "Tax")}
     if db.execute("SELECT 1 FROM products WHERE sku = ? AND id IS NOT ?", [values["sku"], id]).fetchone():
         raise Refused("Another product has this SKU.")
     return _save(db, "product", id, values)
 
 
 def _contact(form: Form) -> dict[str, str]:
-    email, phone = line(form, "email", "The email"), line(form, "phone", "The phone number", empty=True)
+    email, phone = line(form, "email", "Email"), line(form, "phone", "Phone", empty=True)
     if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", email):
         raise Refused("This is no e-mail address.")
     if phone and not re.fullmatch(r"[+\d][\d\s()./-]{3,29}", phone):

@@ -60,7 +60,7 @@ def _add_list(app: FastAPI, kind: Kind) -> None:
     async def listed(request: Request) -> Response:
         with connect(app.state.db) as db:
             chosen = queries.Filter.read(f"/{kind.place}", request.query_params)
-            told = {"page": kind.read(db, chosen), "filter": chosen, "q": chosen.q}
+            told: dict[str, Any] = {"page": kind.read(db, chosen), "filter": chosen, "q": chosen.q}
             return page(request, db, f"{kind.place}.html", kind.place, **told)
 
     @app.get(f"/{kind.place}.csv")
@@ -72,7 +72,7 @@ def _add_list(app: FastAPI, kind: Kind) -> None:
 def _add_form(app: FastAPI, kind: Kind) -> None:
     def shown(request: Request, id: int | None, values: Mapping[str, Any], error: str = "") -> Response:
         with connect(app.state.db) as db:
-            told = {"kind": kind.place, "id": id, "form": values, "error": error}
+            told: dict[str, Any] = {"kind": kind.place, "id": id, "form": values, "error": error}
             return page(request, db, "contact_form.html", kind.place, **told, code=422 if error else 200)
 
     @app.get(f"/{kind.place}/new")

@@ -21,13 +21,13 @@ def save(db: sqlite3.Connection, id: int | None, form: Form) -> int:
         Refused: A field is empty or makes no sense.
     """
     values = {
-        "supplier_id": reference(db, form, "supplier", "suppliers", "The supplier"),
-        "category": known(form, "category", CATEGORIES, "The category"),
-        "reference": line(form, "reference", "The reference", empty=True),
-        "description": line(form, "description", "The description"),
-        "spent_on": day(form.get("spent_on", ""), "The date"),
+        "supplier_id": reference(db, form, "supplier", "suppliers", "Supplier"),
+        "category": known(form, "category", CATEGORIES, "Category"),
+        "reference": line(form, "reference", "Reference", empty=True),
+        "description": line(form, "description", "Description"),
+        "spent_on": day(form.get("spent_on", ""), "Date"),
         "amount": cents(form.get("amount", "")),
-        "tax": cents(form.get("tax", "") or "0", "The tax", least=0),
+        "tax": cents(form.get("tax", "") or "0", "Tax", least=0),
     }
     if values["tax"] > values["amount"]:
         raise Refused("The tax is more than the amount.")
@@ -42,7 +42,7 @@ def save(db: sqlite3.Connection, id: int | None, form: Form) -> int:
 def decide(db: sqlite3.Connection, ids: Iterable[int], status: str) -> None:
     """Approve or reject expenses, or submit them again."""
     if status not in EXPENSE_STATUSES:
-        raise Refused("The status is missing.")
+        raise Refused("Status: Choose a value.")
     for id in ids:
         if update(db, "expenses", id, {"status": status}):
             log(db, "expense", id, status.capitalize())
@@ -51,7 +51,7 @@ def decide(db: sqlite3.Connection, ids: Iterable[int], status: str) -> None:
 def recategorise(db: sqlite3.Connection, ids: Iterable[int], category: str) -> None:
     """Give expenses another category."""
     if category not in CATEGORIES:
-        raise Refused("The category is missing.")
+        raise Refused("Category: Choose a value.")
     for id in ids:
         if update(db, "expenses", id, {"category": category}):
             log(db, "expense", id, "Category changed")
@@ -61,7 +61,7 @@ def split(db: sqlite3.Connection, id: int, form: Form) -> int:
     """Move a part of an expense, and of its tax in proportion, to a new one of another category; returns its id."""
     old = row(db, "expenses", id)
     part = cents(form.get("amount", ""))
-    category = known(form, "category", CATEGORIES, "The category")
+    category = known(form, "category", CATEGORIES, "Category")
     if part >= old["amount"]:
         raise Refused("The part must be less than the whole.")
     tax = (old["tax"] * part * 2 + old["amount"]) // (old["amount"] * 2)

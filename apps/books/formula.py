@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .schema import COLUMNS, ROWS
 
@@ -34,7 +34,7 @@ ERROR, REF, DIV, CYCLE, NAME, VALUE, NUM = (
     Fault(sign) for sign in ("#ERROR!", "#REF!", "#DIV/0!", "#CYCLE!", "#NAME?", "#VALUE!", "#NUM!")
 )
 Value: TypeAlias = float | str | bool | Fault | None
-Node: TypeAlias = tuple  # type: ignore[type-arg]  # (kind, ...), as `_Parser` makes them
+Node: TypeAlias = tuple[Any, ...]  # (kind, ...), as `_Parser` makes them
 Token = tuple[str, str]
 
 

@@ -71,8 +71,8 @@ def pay(db: sqlite3.Connection, id: int, form: Form, bank_line: int | None = Non
     amount = cents(form.get("amount", ""))
     if amount > invoice["total"] - invoice["paid"]:
         raise Refused("This is more than is due.")
-    values = {"invoice_id": id, "paid_on": day(form.get("paid_on", ""), "The date"), "amount": amount}
-    added = insert(db, "payments", {**values, "method": known(form, "method", METHODS, "The method"), "bank_line_id": bank_line})  # fmt: skip
+    values = {"invoice_id": id, "paid_on": day(form.get("paid_on", ""), "Date"), "amount": amount}
+    added = insert(db, "payments", {**values, "method": known(form, "method", METHODS, "Method"), "bank_line_id": bank_line})  # fmt: skip
     log(db, "invoice", id, "Payment recorded")
     _settle(db, id)
     return added
@@ -137,17 +137,17 @@ def _settle(db: sqlite3.Connection, id: int) -> None:
 
 def _head(db: sqlite3.Connection, form: Form) -> dict[str, Any]:
     return {
-        "customer_id": reference(db, form, "customer", "customers", "The customer"),
-        "reference": line(form, "reference", "The reference", empty=True),
+        "customer_id": reference(db, form, "customer", "customers", "Customer"),
+        "reference": line(form, "reference", "Reference", empty=True),
         **_dates(form),
-        "currency": known(form, "currency", CURRENCIES, "The currency"),
-        "recurring": known(form, "recurring", RECURRING, "The repetition"),
+        "currency": known(form, "currency", CURRENCIES, "Currency"),
+        "recurring": known(form, "recurring", RECURRING, "Repeats"),
         "notes": text(form, "notes"),
     }
 
 
 def _dates(form: Form) -> dict[str, str]:
-    issued, due = day(form.get("issued_on", ""), "The issue date"), day(form.get("due_on", ""), "The due date")
+    issued, due = day(form.get("issued_on", ""), "Issue date"), day(form.get("due_on", ""), "Due date")
     if due < issued:
         raise Refused("The due date is before the issue date.")
     return {"issued_on": issued, "due_on": due}
@@ -155,10 +155,10 @@ def _dates(form: Form) -> dict[str, str]:
 
 def _line(form: Form) -> dict[str, Any]:
     return {
-        "description": line(form, "description", "The description"),
+        "description": line(form, "description", "Description"),
         "quantity": quantity(form["quantity"]),
-        "price": cents(form["price"], "The price"),
-        "tax": known(form, "tax", TAXES, "The tax"),
+        "price": cents(form["price"], "Price"),
+        "tax": known(form, "tax", TAXES, "Tax"),
     }
 
 

@@ -95,7 +95,7 @@ def _names(row: int) -> list[str]:
 
 
 def _name(db: sqlite3.Connection, form: Form) -> str:
-    name = line(form, "name", "The name")[:40]
+    name = line(form, "name", "Name")[:40]
     if db.execute("SELECT 1 FROM sheets WHERE name = ?", [name]).fetchone():
         raise Refused("Another sheet has this name.")
     return name

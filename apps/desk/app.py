@@ -87,7 +87,10 @@ def _add_files(app: FastAPI) -> None:
     @app.get("/tickets/{id:int}/files/{file:int}")
     async def file(request: Request, id: int, file: int) -> Response:
         with connect(app.state.db) as db:
-            told = {"ticket": web.found(queries.ticket(db, id)), "file": web.found(queries.attachment(db, id, file))}
+            told: dict[str, Any] = {
+                "ticket": web.found(queries.ticket(db, id)),
+                "file": web.found(queries.attachment(db, id, file)),
+            }
             return _page(request, db, "file.html", place="tickets", **told)
 
 
@@ -177,20 +180,23 @@ def _add_customers(app: FastAPI) -> None:
     @app.get("/customers")
     async def customers(request: Request) -> Response:
         with connect(app.state.db) as db:
-            told = {"page": queries.customers(db, request.query_params), "named": request.query_params.get("q", "")}
+            told: dict[str, Any] = {
+                "page": queries.customers(db, request.query_params),
+                "named": request.query_params.get("q", ""),
+            }
             return _page(request, db, "customers.html", place="customers", **told)
 
     @app.get("/customers/{id:int}")
     async def customer(request: Request, id: int) -> Response:
         with connect(app.state.db) as db:
-            told = {"customer": web.found(queries.customer(db, id))}
+            told: dict[str, Any] = {"customer": web.found(queries.customer(db, id))}
             return _page(request, db, "customer.html", place="customers", **told)
 
     @app.get("/customers/{id:int}/edit")
     async def edit_customer(request: Request, id: int) -> Response:
         with connect(app.state.db) as db:
             customer = web.found(queries.customer(db, id))
-            told = {"customer": customer, "form": customer}
+            told: dict[str, Any] = {"customer": customer, "form": customer}
             return _page(request, db, "edit_customer.html", place="customers", **told)
 
     @app.post("/customers/{id:int}")
@@ -201,7 +207,7 @@ def _add_customers(app: FastAPI) -> None:
                 changes.edit_customer(db, id, form)
         except web.Refused as refusal:
             with connect(app.state.db) as db:
-                told = {"customer": web.found(queries.customer(db, id)), "form": form}
+                told: dict[str, Any] = {"customer": web.found(queries.customer(db, id)), "form": form}
                 return _page(request, db, "edit_customer.html", 422, place="customers", error=refusal, **told)
         return web.redirect(f"/customers/{id}", "Customer saved")
 

@@ -118,6 +118,12 @@ class Diary:
             reminder=self.rng.choice((None, None, 10, 30, 60)), guests="" if calendar == 2 else self.guests(),
         )  # fmt: skip
 
+    def seen_only(self, today: date) -> None:
+        """One event of the present week in the calendar that belongs to somebody else."""
+        day = today - timedelta(days=today.weekday()) + timedelta(days=self.rng.randrange(5))
+        while not any(event["calendar_id"] == 4 for event in self.events):
+            self._once(day, 4, words.OTHERS[:2], self.rng.randrange(9 * 4, 14 * 4, 2) * 15)
+
     def whole_days(self) -> None:
         """What lasts all day."""
         for offset in self.rng.sample(range(-14, 30), 9):
@@ -132,6 +138,7 @@ def write(people: People, today: date, known: Rows, calendars: Rows) -> Rows:
     """The rows of the table of events: series first, then by day."""
     diary = Diary(people, today, known)
     diary.series()
+    diary.seen_only(today)
     for offset in range(-PAST, AHEAD + 1):
         diary.single(today + timedelta(days=offset))
     diary.whole_days()

@@ -149,7 +149,7 @@ async def _(page: Page, work: Row, other: Row) -> None:
     tags=("table", "find", "hard"),
 )
 def tag_many(group: Row = one_from(groups), tag: str = one_from(lambda state, p: p["group"]["tags"])) -> Verifier:
-    return only(*(added("ticket_tags", *({"ticket_id": id} for id in group["ids"]), tag=tag),))
+    return only(added("ticket_tags", *({"ticket_id": id} for id in group["ids"]), tag=tag))
 
 
 @tag_many.oracle
@@ -190,8 +190,16 @@ async def _(page: Page, work: Row) -> None:
     tags=("multi-step", "table", "medium"),
 )
 def save_view(by: Row = one_from(new_filters), name: str = one_of(*VIEW_NAMES)) -> Verifier:
-    empty = {"q": "", "priority": "", "assignee": "", "due": ""}
-    return only(added("views", name=name, status=by["status"].lower(), tag=by["tag"], **empty))
+    row = {
+        "name": name,
+        "q": "",
+        "status": by["status"].lower(),
+        "priority": "",
+        "assignee": "",
+        "tag": by["tag"],
+        "due": "",
+    }
+    return only(added("views", row))
 
 
 @save_view.oracle

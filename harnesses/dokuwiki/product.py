@@ -26,8 +26,7 @@ Page = Any  # Playwright's
 dokuwiki = Harness(
     name="dokuwiki",
     install=(Apt("dokuwiki=0.0.20220731.a-2", *PHP, *LIBRARIES),),
-    start="LD_LIBRARY_PATH={lib} PHP_CLI_SERVER_WORKERS=2 "
-    "{apt}/usr/bin/php8.2 -c {workdir}/php.ini -S 127.0.0.1:{port} -t {workdir}/www",
+    start="LD_LIBRARY_PATH={lib} {apt}/usr/bin/php8.2 -c {workdir}/php.ini -S 127.0.0.1:{port} -t {workdir}/www",
     state=Wiki(),
     reset=Seeded("{workdir}/wiki"),
     ready="/doku.php?id=start",
@@ -49,7 +48,7 @@ def wiki(wanted: str) -> Matcher:
 def plain(text: str) -> str:
     """The text without spaces at the ends of lines and around the cells of tables, and with no two blank lines."""
     lines = (re.sub(r" *([|^]) *", r"\1", line) if line[:1] in ("|", "^") else line for line in text.splitlines())
-    return re.sub(r"\n{2,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip()
+    return re.sub(r"\n{2,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip("\n")
 
 
 # --- what the instructions speak of -------------------------------------------------------------------------

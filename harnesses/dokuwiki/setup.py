@@ -9,9 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
+import httpx
+
 from uigym.errors import ProductError
+from uigym.harness import Running
 from uigym.harnesses.dokuwiki import seed
 from uigym.product import Directory
 from uigym.product.product import Product
@@ -62,6 +66,19 @@ class Seeded(Directory):
     async def prepare(self, product: Product) -> dict[str, str]:
         """Set the wiki up in the work folder; `{lib}` is where the libraries lie that PHP is linked with."""
         return await asyncio.to_thread(set_up, Path(product.values["apt"]), product.workdir)
+
+    async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
+        """Put the folder back once PHP has done what the last page still asked of it, such as to index itself.
+
+        Raises:
+            ProductError: PHP does not answer, or the folder cannot be restored.
+        """
+        try:
+            async with httpx.AsyncClient(base_url=product.base_url, trust_env=False, timeout=30) as client:
+                await client.get("/lib/exe/jquery.php")  # PHP's own server answers one after the other
+        except httpx.HTTPError as exc:
+            raise ProductError(f"the wiki does not answer: {exc!r}") from exc
+        await super().__call__(product, seed, appearance)
 
 
 def set_up(apt: Path, work: Path) -> dict[str, str]:

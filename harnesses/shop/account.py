@@ -102,7 +102,7 @@ def title_of(method: str) -> str:
         "My card: {address[name]}, {card}, 09/29, code 737.",
     ),
     max_steps=60,
-    expected_steps=20,
+    expected_steps=18,
     tags=("form", "multi-step", "hard"),
 )
 def order_cart(
@@ -134,7 +134,7 @@ async def _(page: Page, address: Row, delivery: str, card: str) -> None:
         "My card: {address[name]}, {card}, 09/29, code 737.",
     ),
     max_steps=64,
-    expected_steps=22,
+    expected_steps=20,
     tags=("form", "multi-step", "hard"),
 )
 def order_with_coupon(
@@ -164,8 +164,8 @@ async def _(page: Page, code: str, address: Row, delivery: str, card: str) -> No
     "In the account, open the page of order #{order[id]}.",
     "Show the order #{order[id]} in the account of the store.",
     heldout_wordings=("Go to my account and bring up order #{order[id]}.",),
-    max_steps=9,
-    expected_steps=3,
+    max_steps=15,
+    expected_steps=5,
     tags=("navigate", "easy"),
 )
 def open_my_order(order: Row = one_from(lambda state, _: my_orders(state))) -> Verifier:
@@ -197,7 +197,7 @@ def cancellable(state: State, params: Params) -> list[Row]:
         "I ordered the {order[title]} and it is still unfulfilled. Find that order in my account and cancel it.",
     ),
     max_steps=15,
-    expected_steps=4,
+    expected_steps=5,
     tags=("find", "edit", "medium"),
 )
 def cancel_order(order: Row = one_from(cancellable)) -> Verifier:
@@ -272,7 +272,7 @@ def repeatable(state: State, params: Params) -> list[Row]:
         "I want the same as in order #{order[id]} once more. Put it into my cart, but do not order yet.",
     ),
     max_steps=12,
-    expected_steps=4,
+    expected_steps=5,
     tags=("navigate", "multi-step", "easy"),
 )
 def order_again(order: Row = one_from(repeatable)) -> Verifier:
@@ -302,7 +302,7 @@ async def open_addresses(page: Page) -> None:
         "From now on I want my orders sent to {address[street]}, {address[city]} by default. Set that in my account.",
     ),
     max_steps=12,
-    expected_steps=3,
+    expected_steps=5,
     tags=("navigate", "edit", "easy"),
 )
 def change_default_address(
@@ -327,7 +327,7 @@ async def _(page: Page, address: Row) -> None:
         "Save another address of mine in the account: {name}, {street}, {place[1]} {place[0]} ({place[2]}).",
     ),
     max_steps=42,
-    expected_steps=16,
+    expected_steps=17,
     tags=("form", "medium"),
 )
 def add_address(

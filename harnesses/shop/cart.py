@@ -97,7 +97,7 @@ async def _(page: Page, quantity: int, variant: Row) -> None:
         "I want the least expensive thing that you have in stock under {category}. Add one to the cart; colour and size do not matter.",
     ),
     max_steps=30,
-    expected_steps=9,
+    expected_steps=10,
     tags=("find", "compare", "medium"),
 )
 def add_cheapest(
@@ -173,7 +173,7 @@ async def _(page: Page, variant: Row) -> str:
     "The cart should hold {quantity} of the {line[title]}: change its quantity.",
     heldout_wordings=("I want {quantity} of the {line[title]} that is in my cart. Set the quantity.",),
     max_steps=16,
-    expected_steps=5,
+    expected_steps=7,
     tags=("edit", "table", "easy"),
 )
 def change_quantity(
@@ -200,7 +200,7 @@ async def _(page: Page, line: Row, quantity: int) -> None:
         "I do not want the {other[title]} any more, remove it from the cart; the {line[title]} I may buy later, so save it.",
     ),
     max_steps=12,
-    expected_steps=3,
+    expected_steps=5,
     tags=("edit", "table", "easy"),
 )
 def tidy_cart(
@@ -222,7 +222,7 @@ async def _(page: Page, line: Row, other: Row) -> None:
     "Apply the coupon code {code} to the cart." + IF_NOT,
     heldout_wordings=("I have the coupon {code}: enter it for my cart." + IF_NOT,),
     max_steps=14,
-    expected_steps=4,
+    expected_steps=6,
     tags=("form", "easy"),
 )
 def use_coupon(code: str = one_from(lambda state, _: valid_codes(state, usable=True))) -> Verifier:
@@ -240,7 +240,7 @@ async def _(page: Page, code: str) -> None:
     "Apply the coupon code {code} to the cart." + IF_NOT,
     heldout_wordings=("I have the coupon {code}: enter it for my cart." + IF_NOT,),
     max_steps=14,
-    expected_steps=5,
+    expected_steps=6,
     tags=("form", "refuse", "easy"),
 )
 def use_expired_coupon(code: str = one_from(lambda state, _: valid_codes(state, usable=False))) -> Verifier:
@@ -262,7 +262,7 @@ async def _(page: Page, code: str) -> str:
     "Which product in {category} has the best rating? Add it to the wish list.",
     heldout_wordings=("Look through {category} and put the product with the highest rating on my wish list.",),
     max_steps=18,
-    expected_steps=5,
+    expected_steps=7,
     tags=("find", "compare", "medium"),
 )
 def wish_for_best(
@@ -293,7 +293,7 @@ def plain_goods(state: State, params: Params) -> list[Row]:
         "The {dear[title]} costs more than the {cheap[title]}. How much more, in dollars? Answer with that number.",
     ),
     max_steps=24,
-    expected_steps=8,
+    expected_steps=10,
     tags=("compare", "answer", "medium"),
 )
 def price_difference(
@@ -322,7 +322,7 @@ def wished(state: State, params: Params) -> list[Row]:
     "Remove the {product[title]} from the wish list.",
     heldout_wordings=("I do not wish for the {product[title]} any more: clear it from my wish list.",),
     max_steps=9,
-    expected_steps=2,
+    expected_steps=4,
     tags=("navigate", "edit", "easy"),
 )
 def unwish(product: Row = one_from(wished)) -> Verifier:

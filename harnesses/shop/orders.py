@@ -54,7 +54,7 @@ def waiting_tags(state: State, params: Params) -> list[Row]:
         'Please take care of #{order[id]} in the back office. It should be fulfilled and carry the tag "{tag}".',
     ),
     max_steps=28,
-    expected_steps=9,
+    expected_steps=11,
     tags=("find", "edit", "multi-step", "medium"),
 )
 def fulfil_and_tag(
@@ -81,7 +81,7 @@ async def _(page: Page, order: Row, tag: str) -> None:
         'Nothing with the tag "{work[tag]}" should be left unfulfilled. Fulfil those orders in the back office.',
     ),
     max_steps=36,
-    expected_steps=12,
+    expected_steps=13,
     tags=("find", "table", "multi-step", "hard"),
 )
 def fulfil_tagged(work: Row = one_from(waiting_tags)) -> Verifier:
@@ -116,7 +116,7 @@ async def refund(page: Page, id: int, amount: str, reason: str) -> None:
         'Give back {amount} on order #{order[id]} in the back office and write "{reason}" as the reason.' + IF_NOT,
     ),
     max_steps=30,
-    expected_steps=11,
+    expected_steps=12,
     tags=("find", "form", "medium"),
 )
 def refund_part(
@@ -144,7 +144,7 @@ async def _(page: Page, order: Row, amount: str, reason: str) -> None:
         'Give back {amount} on order #{order[id]} in the back office and write "{reason}" as the reason.' + IF_NOT,
     ),
     max_steps=30,
-    expected_steps=11,
+    expected_steps=12,
     tags=("find", "form", "refuse", "medium"),
 )
 def refund_too_much(
@@ -210,8 +210,8 @@ def open_returns(state: State, params: Params) -> list[Row]:
     "In the back office, {verb} the return that was requested for order #{wanted[order]}.",
     "A return is open on order #{wanted[order]}: {verb} it in the back office.",
     heldout_wordings=("Decide on the return of order #{wanted[order]} in the back office: {verb} it.",),
-    max_steps=18,
-    expected_steps=6,
+    max_steps=27,
+    expected_steps=9,
     tags=("find", "edit", "easy"),
 )
 def decide_return(wanted: Row = one_from(open_returns), verb: str = one_of("accept", "refuse")) -> Verifier:
@@ -237,7 +237,7 @@ def exported(state: State, params: Params) -> list[Row]:
         "I need the back office's CSV file with just the orders whose fulfilment is {fulfilment} (newest first). Download it once.",
     ),
     max_steps=18,
-    expected_steps=6,
+    expected_steps=7,
     tags=("file", "table", "medium"),
 )
 def export_orders(

@@ -47,7 +47,7 @@ def days_ahead(state: State, params: Params) -> list[str]:
         "On the back office's page of the {variant[title]}, the stock of {variant[label]} should read {stock}. Change it there.",
     ),
     max_steps=30,
-    expected_steps=10,
+    expected_steps=12,
     tags=("find", "table", "edit", "medium"),
 )
 def set_stock(
@@ -71,13 +71,13 @@ async def _(page: Page, variant: Row, stock: int) -> None:
         'The stock of article {variant[sku]} has to change by {delta}. Adjust it in the inventory and choose the reason "{reason}".',
     ),
     max_steps=34,
-    expected_steps=12,
+    expected_steps=13,
     tags=("find", "form", "medium"),
 )
 def adjust_stock(
     variant: Row = rows("variants", where=lambda row, _: row["stock"] >= 10),
     delta: str = one_of("-1", "-2", "-3", "-4", "-5", "-7", "-9", "5", "8", "12", "20", "25", "30"),
-    reason: str = one_of("Stocktake", "Damaged", "Received", "Returned", "Lost"),
+    reason: str = one_from(lambda state, p: ("Damaged", "Lost", "Stocktake") if p["delta"] < "0" else ("Received", "Returned", "Stocktake")),
 ) -> Verifier:
     return asked(
         changed("variants", key=variant["id"], stock=variant["stock"] + int(delta)),
@@ -102,7 +102,7 @@ async def _(page: Page, variant: Row, delta: str, reason: str) -> None:
         "Take the {product[title]} out of the store by making it hidden in the back office; keep all else.",
     ),
     max_steps=28,
-    expected_steps=9,
+    expected_steps=11,
     tags=("find", "edit", "easy"),
 )
 def hide_product(product: Row = rows("products", where={"visible": 1})) -> Verifier:
@@ -128,7 +128,7 @@ def single(state: State, params: Params) -> list[Row]:
         "The {product[title]} now costs {price} instead of {old}: set price and compare-at price in the back office.",
     ),
     max_steps=36,
-    expected_steps=13,
+    expected_steps=14,
     tags=("find", "form", "medium"),
 )
 def put_on_sale(
@@ -172,7 +172,7 @@ def priced(state: State, params: Params) -> list[Row]:
         "Prices in {category[name]} have to change. Go to the products of the back office and {verb} them by {percent} %.",
     ),
     max_steps=32,
-    expected_steps=10,
+    expected_steps=11,
     tags=("form", "medium"),
 )
 def change_prices(
@@ -212,8 +212,8 @@ def neighbour(state: State, params: Params) -> Row:
     heldout_wordings=(
         "The store should show {category[name]} one place further {way}. Change the order of the categories.",
     ),
-    max_steps=9,
-    expected_steps=3,
+    max_steps=15,
+    expected_steps=5,
     tags=("navigate", "edit", "easy"),
 )
 def move_category(
@@ -251,7 +251,7 @@ def new_code(state: State, params: Params) -> list[str]:
         "We need a new discount code, {code}: {percent} % from {minimum} on, valid from today up to and including {shown}.",
     ),
     max_steps=45,
-    expected_steps=17,
+    expected_steps=16,
     tags=("form", "date", "hard"),
 )
 def create_discount(
@@ -283,7 +283,7 @@ async def _(page: Page, code: str, percent: int, least: int, ends: str) -> None:
     "Change the end date of the discount {discount[code]} to {shown} in the back office.",
     heldout_wordings=("The discount {discount[code]} should be over after {shown}. Edit it in the back office.",),
     max_steps=26,
-    expected_steps=9,
+    expected_steps=10,
     tags=("edit", "date", "medium"),
 )
 def end_discount(

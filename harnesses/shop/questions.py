@@ -29,7 +29,7 @@ def tagged(state: State, params: Params) -> list[Row]:
         'In the back office, filter the orders by the fulfilment {kind[fulfilment]} and the tag "{kind[tag]}". How many are there? Answer with a number.',
     ),
     max_steps=20,
-    expected_steps=7,
+    expected_steps=8,
     tags=("table", "answer", "medium"),
 )
 def count_orders(kind: Row = one_from(tagged)) -> Verifier:
@@ -63,7 +63,7 @@ def largest(state: State, params: Params) -> list[Row]:
         "Look at the back office's orders whose fulfilment is {kind[fulfilment]}: what is the number of the most expensive one? Answer with it.",
     ),
     max_steps=20,
-    expected_steps=7,
+    expected_steps=8,
     tags=("compare", "table", "answer", "medium"),
 )
 def largest_order(kind: Row = one_from(largest)) -> Verifier:
@@ -91,8 +91,8 @@ def buyer(state: State, params: Params) -> Row:
     heldout_wordings=(
         "To which e-mail address would you write about order #{order[id]}? See the back office, and answer with the address.",
     ),
-    max_steps=15,
-    expected_steps=6,
+    max_steps=21,
+    expected_steps=7,
     tags=("find", "answer", "easy"),
 )
 def order_email(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import subprocess
@@ -12,7 +13,9 @@ from typing import Any
 from uigym.harness import Harness
 from uigym.product import Directory, Files, InOrder, Made, Pip, Postgres, PostgresServer, PostgresTemplate, Together
 from uigym.product.postgres_private import programs
+from uigym.surroundings import Surroundings
 from uigym.types import Row, State, Upload
+from uigym.verifiers.state import Change, changed
 
 HERE = Path(__file__).parent
 PIP = Pip("wagtail==8.0.1", "django==5.2.19", "psycopg[binary]==3.3.9")
@@ -43,19 +46,19 @@ def _run(command: list[str], settings: dict[str, str]) -> None:
 # --- the state ----------------------------------------------------------------------------------------------------
 
 ONE_PAGE = ("wagtailcore_page", "museum_homepage", "museum_standardpage", "museum_blogpage", "museum_blogpagetag")
-PLACE = ("path", "depth", "numchild", "url_path")
-TIMES = (
-    "first_published_at",
-    "last_published_at",
-    "latest_revision_created_at",
-    "latest_revision_id",
-    "live_revision_id",
-)
+DROPPED = (
+    "path", "depth", "numchild", "url_path", "content_type_id", "translation_key", "first_published_at",
+    "last_published_at", "latest_revision_created_at", "latest_revision_id", "live_revision_id",
+)  # fmt: skip
+"""Of a page: what follows from the rest, times, and names that are drawn."""
+TEXTS = {"intro": "", "body": "", "author": "", "date": None, "picture_id": None}
 DRAFTED = ("title", "slug", "intro", "body", "author", "date", "picture", "show_in_menus", "go_live_at", "expire_at")
 IGNORED = [
     "django_session", "wagtailadmin_editingsession", "wagtailsearch_indexentry", "wagtailcore_referenceindex",
     "wagtailimages_rendition", "wagtailcore_pagelogentry", "wagtailcore_modellogentry", "wagtailcore_uploadedfile",
-    "auth_permission", "django_content_type", "django_migrations", "auth_user.last_login",
+    "wagtailcore_pagesubscription",
+    "auth_permission", "django_migrations", "auth_user.last_login", "auth_user.date_joined", "auth_user.password",
+    "wagtailimages_image.created_at", "wagtaildocs_document.created_at",
 ]  # fmt: skip
 
 
@@ -65,30 +68,29 @@ class Site(Postgres):
     def read(self, dsn: str) -> State:
         """All tables, but for those of pages and their versions, which become `pages` and `drafts`."""
         raw = super().read(dsn)
-        tables, keys = dict(raw.tables), dict(raw.keys)
+        tables = dict(raw.tables)
         nodes, *kinds, filed = (tables.pop(name) for name in ONE_PAGE)
+        names = {row["id"]: row["model"] for row in tables.pop("django_content_type")}
         revisions = {row["id"]: row for row in tables.pop("wagtailcore_revision")}
-        tag_names = {row["id"]: row["name"] for row in tables["taggit_tag"]}
-        tags: dict[Any, list[str]] = {}
-        for row in filed:
-            tags.setdefault(row["content_object_id"], []).append(tag_names[row["tag_id"]])
+        known = {row["id"]: row["name"] for row in tables["taggit_tag"]}
         own = {row["page_ptr_id"]: row for rows in kinds for row in rows}
-        by_path = {row["path"]: row["id"] for row in nodes}
-        tables["pages"] = tuple(
-            _page(row, by_path, own.get(row["id"], {}), sorted(tags.get(row["id"], []))) for row in nodes
-        )
-        tables["drafts"] = tuple(_draft(row["id"], revisions[row["latest_revision_id"]]) for row in nodes
-                                 if row["latest_revision_id"] in revisions)  # fmt: skip
-        for name in (*ONE_PAGE, "wagtailcore_revision"):
-            keys.pop(name, None)
+        parents = {row["path"]: row["id"] for row in nodes}
+        found = []
+        for node in nodes:
+            tags = sorted(known[row["tag_id"]] for row in filed if row["content_object_id"] == node["id"])
+            parent, kind = parents.get(node["path"][:-4]), names[node["content_type_id"]]
+            found.append(_page(node, own.get(node["id"], {}), kind=kind, parent_id=parent, tags=", ".join(tags)))
+        tables["pages"] = tuple(found)
+        latest = ((node["id"], revisions.get(node["latest_revision_id"])) for node in nodes)
+        tables["drafts"] = tuple(_draft(page, revision) for page, revision in latest if revision)
+        keys = {name: key for name, key in raw.keys.items() if name in tables}
         return State(tables, {**keys, "pages": ("id",), "drafts": ("id",)}, raw.base)
 
 
-def _page(node: Row, by_path: Mapping[str, int], own: Row, tags: list[str]) -> Row:
-    row = {name: value for name, value in node.items() if name not in (*PLACE, *TIMES)}
-    row |= {"parent_id": by_path.get(node["path"][:-4]), "place": node["path"][-4:]}
-    row |= {"intro": "", "body": "", **{name: value for name, value in own.items() if name != "page_ptr_id"}}
-    return {**row, "body": plain(row["body"]), "tags": ", ".join(tags)}
+def _page(node: Row, own: Row, **told: Any) -> Row:
+    row = {**{name: value for name, value in node.items() if name not in DROPPED}, **told, "place": node["path"][-4:]}
+    row |= {**TEXTS, **{name: value for name, value in own.items() if name != "page_ptr_id"}}
+    return {**row, "body": plain(row["body"])}
 
 
 def _draft(page: int, revision: Row) -> Row:
@@ -114,6 +116,7 @@ wagtail = Harness(
     state=Together(Site(ignore=IGNORED), Files("{workdir}/media", ["original_images/*", "documents/*"])),
     reset=InOrder(PostgresTemplate(PostgresServer(), "{site}/site.sql"), Directory("{workdir}/media")),
     viewport=(1280, 800),
+    surroundings=Surroundings(clock=datetime.datetime(2026, 1, 15, 9, tzinfo=datetime.UTC)),
     grants=(Upload,),
     logs=("wagtailcore_pagelogentry", "taggit_tag"),
 )
@@ -122,3 +125,90 @@ wagtail = Harness(
 
 Params = Mapping[str, Any]
 Page = Any  # Playwright's
+
+
+def leaf(row: Row, params: Params) -> bool:
+    """Whether it is a page of a section, public and with nothing that waits to be published."""
+    return bool(
+        row["live"] and not row["has_unpublished_changes"] and row["kind"] == "standardpage" and not is_section(row)
+    )
+
+
+def post(row: Row, params: Params) -> bool:
+    """Whether it is a post of the news, public and with nothing that waits to be published."""
+    return bool(row["live"] and not row["has_unpublished_changes"] and row["kind"] == "blogpage")
+
+
+def draft(row: Row, params: Params) -> bool:
+    """Whether it is a page that the public has never seen."""
+    return not row["live"]
+
+
+def section(row: Row, params: Params) -> bool:
+    """Whether it has other pages below it: Visit, About, ..."""
+    return is_section(row) and row["title"] != "News"
+
+
+def is_section(row: Row) -> bool:
+    """Whether it is in the menu of the site."""
+    return bool(row["show_in_menus"])
+
+
+def others(row: Row, params: Params) -> bool:
+    """Sections that the page is not in."""
+    return section(row, params) and row["id"] != params["item"]["parent_id"]
+
+
+def published(page: Row, **columns: Any) -> list[Change]:
+    """The page has these values, for the public and in its last version."""
+    titled = {"draft_title": columns["title"]} if "title" in columns else {}
+    return [changed("pages", key=page["id"], **columns, **titled), changed("drafts", key=page["id"], **columns)]
+
+
+# --- how a person does it ---------------------------------------------------------------------------------------------
+
+
+async def find(page: Page, title: str) -> None:
+    """Search for a page from the dashboard."""
+    box = page.get_by_role("textbox", name="Search term")
+    await box.fill(title)
+    await box.press("Enter")
+
+
+async def edit(page: Page, title: str) -> None:
+    """Open a page in its editor."""
+    await find(page, title)
+    await page.get_by_role("main").get_by_role("link", name=title, exact=True).click()
+
+
+async def choose(page: Page, title: str, act: str) -> None:
+    """Choose an act from a page's menu in the list."""
+    await find(page, title)
+    await page.get_by_role("button", name=f"More options for '{title}'").click()
+    await page.locator("[data-tippy-root]").get_by_role("link", name=act, exact=True).click()
+
+
+async def save(page: Page, how: str = "Publish") -> None:
+    """Choose what the menu beside the button "Save draft" offers."""
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("button", name=how, exact=True).click()
+
+
+async def settings(page: Page, entry: str) -> None:
+    """Open an entry of the menu Settings."""
+    await page.get_by_role("button", name="Settings").click()
+    await page.get_by_role("link", name=entry, exact=True).click()
+
+
+async def choose_parent(page: Page, title: str) -> None:
+    """In a form: choose another page that this one goes below."""
+    await page.get_by_role("button", name="Actions").click()
+    await page.get_by_role("button", name="Choose another page").click()
+    await choose_page(page, title)
+
+
+async def choose_page(page: Page, title: str) -> None:
+    """In the dialog that lists pages."""
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("textbox", name="Search term").fill(title)
+    await dialog.get_by_role("link", name=title, exact=True).click()

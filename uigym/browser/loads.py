@@ -45,6 +45,12 @@ class Loads:
         """What is still not here is not waited for again."""
         self._hopeless |= self._open
 
+    def hope(self, key: str) -> bool:
+        """Whether it has still not come; then all that was given up is waited for again."""
+        if key in self._open:
+            self._hopeless.clear()
+        return key in self._open
+
     def has(self, key: str) -> bool:
         """Whether it was announced and has not come."""
         return key in self._open

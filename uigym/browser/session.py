@@ -298,6 +298,8 @@ class Session:
         if error:
             raise ProductError(f"{url} could not be opened: {error}")
         frame = await self._see()
+        for _ in range(3):  # a large product on a busy machine: the first picture shall not be an empty page
+            frame = await self._see() if not frame.settled and self._shown.settler.hope() else frame
         await self._ask_status()
         if self._status >= 400:
             raise ProductError(f"{url} answered with HTTP status {self._status}; expected a page to begin on")

@@ -145,6 +145,10 @@ class Settler:
         """Whether the page has asked for another document that has not come yet."""
         return self._loads.has(TO + self._main)
 
+    def hope(self) -> bool:
+        """Whether the document is still loading; then what was given up of it is waited for again."""
+        return self._loads.hope(self._main)
+
     async def settle(self, limit_s: float = LIMIT_S, frames: int = 0) -> bool:
         """Wait until nothing that was caused is left to do; False if that takes longer than `limit_s`.
 

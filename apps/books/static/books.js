@@ -68,15 +68,14 @@ function setUpInvoice(form) {
     if (!lines.children.length) add();
     reckon();
   });
-  form.querySelector("[data-products]").addEventListener("change", (event) => {
-    const product = event.target.selectedOptions[0].dataset;
+  form.querySelector("[data-add-product]").addEventListener("click", () => {
+    const product = form.querySelector("[data-products]").selectedOptions[0].dataset;
     if (!product.name) return;
     const last = lines.lastElementChild;
     const line = last && !last.querySelector('[name="description"]').value ? last : add();
     line.querySelector('[name="description"]').value = product.name;
     line.querySelector('[name="price"]').value = product.price;
     line.querySelector('[name="tax"]').value = product.tax;
-    event.target.value = "";
     line.querySelector('[name="quantity"]').select();
     reckon();
   });

@@ -153,9 +153,27 @@ function write(form) {
     if (command === "quote") {
       const inside = getSelection().anchorNode?.parentElement?.closest("blockquote");
       document.execCommand(inside ? "outdent" : "formatBlock", false, "blockquote");
-    } else document.execCommand(command);
+    } else if (command.endsWith("List")) withSelection(() => document.execCommand(command));
+    else document.execCommand(command);
     touched();
     show();
+  }
+  // Chromium makes the lines anew that become entries of a list, and forgets where the selection was in them.
+  function texts() {
+    const walker = document.createTreeWalker(editor, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) found.push(walker.currentNode);
+    return found;
+  }
+  function withSelection(change) {
+    const { anchorNode, anchorOffset, focusNode, focusOffset } = getSelection();
+    const before = texts();
+    const places = [[anchorNode, anchorOffset], [focusNode, focusOffset]].map(([node, offset]) => [before.indexOf(node), offset]);
+    change();
+    const after = texts();
+    if (after.length !== before.length || places.some(([at]) => at < 0)) return;
+    const [[from, start], [to, end]] = places;
+    getSelection().setBaseAndExtent(after[from], start, after[to], end);
   }
   function show() {
     buttons.forEach((button) => {

@@ -41,7 +41,27 @@ def serve(port: int) -> None:
     if not media.exists():
         shutil.copytree(filled, media)
     django.setup()
+    warm_up()
     run("127.0.0.1", port, StaticFilesHandler(get_wsgi_application()), threading=True)
+
+
+def warm_up() -> None:
+    """Have templates and modules read before anybody waits for them; nothing is written."""
+    from django.test import Client
+
+    asked = (
+        "",
+        "pages/3/",
+        "pages/add/museum/blogpage/3/",
+        "images/",
+        "documents/",
+        "users/",
+        "users/new/",
+        "redirects/add/",
+    )
+    client = Client(headers={"host": "127.0.0.1"})
+    for place in asked:
+        assert client.get(f"/admin/{place}").status_code == 200, place
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ export function CardDialog({ id, tools, onClose }) {
 
   return (
     <Dialog title={card.title} onClose={onClose} id="card-dialog" wide>
-      {error && <div class="error" role="alert" data-testid="error">{error}</div>}
+      {error !== "" && <div class="error" role="alert" data-testid="error">{error}</div>}
       <div class="card-dialog">
         <form class="stack" onSubmit={save}>
           <Fields form={form} set={set} />
@@ -149,7 +149,7 @@ export function NewCard({ board, column, tools, onClose }) {
   };
   return (
     <Dialog title={t("New card")} onClose={onClose} id="new-card-dialog" wide>
-      {error && <div class="error" role="alert" data-testid="error">{error}</div>}
+      {error !== "" && <div class="error" role="alert" data-testid="error">{error}</div>}
       <div class="card-dialog">
         <div class="stack" onKeyDown={(event) => event.key === "Enter" && event.target.matches("[data-testid=card-title]") && save()}>
           <Fields form={form} set={set} />

@@ -72,7 +72,7 @@ export function EventDialog({ id, day, event, tools, onClose }) {
   return (
     <Dialog title={id ? form.name : t("New event")} onClose={onClose} id="event-dialog" wide>
       <form class="event-form" onSubmit={save} noValidate>
-        {error && <div class="error" role="alert" data-testid="error">{error}</div>}
+        {error !== "" && <div class="error" role="alert" data-testid="error">{error}</div>}
         {locked && <div class="note"><Icon name="lock" />{t("This calendar belongs to somebody else: you can only look at it.")}</div>}
         <Fields form={form} setForm={setForm} locked={locked} />
         {!form.all_day && <Conflicts form={form} id={id} />}

@@ -45,7 +45,7 @@ def fill() -> None:
     pictures = [picture(number, title) for number, title in enumerate(words.PICTURES)]
     for title in words.DOCUMENTS:
         file = ContentFile(f"{title}\n\n{RNG.choice(words.SENTENCES)}\n".encode(), f"{slugify(title)}.txt")
-        Document.objects.create(title=title, file=file, uploaded_by_user=editor()).get_file_hash()
+        Document.objects.create(title=title, file=file, uploaded_by_user=editor()).get_file_size()
     pages(pictures)
     for place, title in words.REDIRECTS.items():
         Redirect.objects.create(
@@ -90,7 +90,7 @@ def picture(number: int, title: str) -> Image:
     made.collection = Collection.objects.order_by("id")[number % 3]
     made.save()
     made.tags.add(*RNG.sample(words.TAGS, number % 3))
-    made.get_file_hash()
+    made.get_file_size()
     return made
 
 
@@ -146,7 +146,9 @@ def settle() -> None:
     """Thumbnails are made when they are first looked at, so look; and all is long past."""
     client = Client(headers={"host": "127.0.0.1"})
     looked = ["/admin/", "/admin/images/", "/admin/images/?p=2", "/admin/images/chooser/", "/admin/users/"]
-    for path in (*looked, *(f"/admin/images/{image.pk}/" for image in Image.objects.all())):
+    looked += [f"/admin/images/{image.pk}/" for image in Image.objects.all()]
+    looked += [f"/admin/pages/{page.pk}/edit/" for page in Page.objects.filter(depth__gt=1)]
+    for path in looked:
         assert client.get(path).status_code == 200, path
     for number, page in enumerate(Page.objects.order_by("id")):
         when = NOW + datetime.timedelta(minutes=7 * number)
