@@ -104,15 +104,3 @@ async def _(page: Page, utterance: str) -> None:
     await icon.click()
     if action not in ("Reply", "Retweet", "Like"):
         await post.locator("ul li", has_text=re.compile(f"^{action}")).click()
-
-
-@oracle("terminal", steps=6)
-async def _(page: Page, utterance: str) -> None:
-    await page.locator("#terminal").click()
-    await page.keyboard.type("ls")
-    await page.keyboard.press("Enter")
-    names = str(await page.locator("#terminal .output").last.text_content()).split()
-    ending = re.findall(r"extension (\.\S+?)\.?$", utterance)
-    fitting = [name for name in names if (name.endswith(ending[0]) if ending else "." not in name)]
-    await page.keyboard.type(f"rm {fitting[0]}")
-    await page.keyboard.press("Enter")
