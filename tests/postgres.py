@@ -22,11 +22,8 @@ ADDRESS = "UIGYM_TEST_POSTGRES"
 @contextmanager
 def running(password: str = "", **settings: str) -> Iterator[str]:
     """A server with a superuser `gym`, who needs no password unless one is given; the dsn of its database `postgres`."""
-    server = PostgresServer(variable="", password=password, **settings)
-    try:
-        yield server.begin()
-    finally:
-        server.end()
+    with PostgresServer(variable="", password=password, **settings) as dsn:
+        yield dsn
 
 
 @pytest.fixture(scope="session")

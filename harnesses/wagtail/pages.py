@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from uigym.harnesses.wagtail.product import (
@@ -18,7 +19,7 @@ from uigym.harnesses.wagtail.product import (
     section,
     wagtail,
 )
-from uigym.params import between, one_of, rows
+from uigym.params import between, one_from, one_of, rows
 from uigym.types import Row
 from uigym.verifiers.answer import equals
 from uigym.verifiers.state import added, changed, only, removed, unchanged
@@ -33,6 +34,12 @@ INTROS = (
 )
 NOTES = ("Closed on Mondays.", "The lift is out of order.", "Dogs may come in.", "No flash, please.")
 IF_NOT = " If that is not possible, answer: impossible."
+
+
+def days(first: int, end: int) -> list[str]:
+    """Every day from the beginning of one year to that of another, as Wagtail writes them."""
+    begin = datetime.date(first, 1, 1)
+    return [f"{begin + datetime.timedelta(days=n)}" for n in range((datetime.date(end, 1, 1) - begin).days)]
 
 
 @wagtail.task(
@@ -158,7 +165,7 @@ async def _(page: Page, item: Row, parent: Row) -> None:
     tags=("form", "multi-step", "medium"),
 )
 def copy_page(item: Row = rows("pages", where=leaf), title: str = one_of(*TITLES)) -> Verifier:
-    same = {name: item[name] for name in ("kind", "parent_id", "intro", "body")}
+    same: dict[str, Any] = {name: item[name] for name in ("kind", "parent_id", "intro", "body")}
     copied = added("pages", title=title, draft_title=title, live=False, alias_of_id=None, show_in_menus=False, **same)
     return only(copied, added("drafts", title=title, intro=item["intro"], body=item["body"]))
 
@@ -203,7 +210,7 @@ async def _(page: Page, item: Row) -> None:
 def add_page(
     parent: Row = rows("pages", where=section), title: str = one_of(*TITLES), intro: str = one_of(*INTROS)
 ) -> Verifier:
-    told = {"title": title, "intro": intro, "body": "", "show_in_menus": False}
+    told: dict[str, Any] = {"title": title, "intro": intro, "body": "", "show_in_menus": False}
     made = added("pages", kind="standardpage", parent_id=parent["id"], live=True, has_unpublished_changes=False, **told)
     return only(made, added("drafts", **told))
 
@@ -218,12 +225,12 @@ async def _(page: Page, parent: Row, title: str, intro: str) -> None:
 
 
 @wagtail.task(
-    "Write a blog page “{title}” below “News”, dated {year}-{month:02}-{day:02}, by {author}. Its body is a heading of level 2, “{heading}”, "
+    "Write a blog page “{title}” below “News”, dated {day}, by {author}. Its body is a heading of level 2, “{heading}”, "
     "and below it a paragraph: “{note}” Save it as a draft.",
-    "Save a draft of a new blog page in “News”. Title: “{title}”; post date: {year}-{month:02}-{day:02}; author: {author}; body: “{heading}” as a "
+    "Save a draft of a new blog page in “News”. Title: “{title}”; post date: {day}; author: {author}; body: “{heading}” as a "
     "heading 2, then a paragraph “{note}”",
     heldout_wordings=(
-        "{author} has a piece for “News”, to be kept as a draft blog page “{title}” of {year}-{month:02}-{day:02}. The body begins with the level 2 heading "
+        "{author} has a piece for “News”, to be kept as a draft blog page “{title}” of {day}. The body begins with the level 2 heading "
         "“{heading}”; one paragraph follows: “{note}”",
     ),
     max_steps=69,
@@ -233,24 +240,22 @@ async def _(page: Page, parent: Row, title: str, intro: str) -> None:
 def write_post(
     title: str = one_of(*TITLES),
     author: str = one_of("Ines Okafor", "Jonas Lindqvist", "Tom Ashby"),
-    year: int = between(2025, 2027),
-    month: int = between(1, 12),
-    day: int = between(1, 28),
+    day: str = one_from(lambda state, params: days(2025, 2028)),
     heading: str = one_of("How it began", "What to see", "Who helped"),
     note: str = one_of(*NOTES),
 ) -> Verifier:
-    told: dict[str, Any] = {"title": title, "author": author, "date": f"{year}-{month:02}-{day:02}", "intro": ""}
+    told: dict[str, Any] = {"title": title, "author": author, "date": day, "intro": ""}
     told["body"] = f"<h2>{heading}</h2><p>{note}</p>"
     made = added("pages", kind="blogpage", live=False, show_in_menus=False, tags="", picture_id=None, **told)
     return only(made, added("drafts", **told))
 
 
 @write_post.oracle
-async def _(page: Page, title: str, author: str, year: int, month: int, day: int, heading: str, note: str) -> None:
+async def _(page: Page, title: str, author: str, day: str, heading: str, note: str) -> None:
     await choose(page, "News", "Add child page")
     await page.get_by_role("link", name="Blog page", exact=True).click()
     await page.get_by_role("textbox", name="Title*").fill(title)
-    await page.get_by_role("textbox", name="Post date*").fill(f"{year}-{month:02}-{day:02}")
+    await page.get_by_role("textbox", name="Post date*").fill(day)
     await page.get_by_role("textbox", name="Author*").fill(author)
     await page.get_by_role("region", name="Body").locator("[contenteditable=true]").click()
     await page.keyboard.type("## ")
@@ -284,37 +289,31 @@ async def _(page: Page, item: Row, note: str) -> None:
 
 
 @wagtail.task(
-    "Schedule the draft page “{item[title]}” to go live on {year}-{month:02}-{day:02} at {hour:02}:00.",
-    "The draft “{item[title]}” should be published by itself on {year}-{month:02}-{day:02}, {hour:02}:00. Set that up.",
-    heldout_wordings=(
-        "Arrange that the draft page “{item[title]}” goes live at {hour:02}:00 on {year}-{month:02}-{day:02}.",
-    ),
+    "Schedule the draft page “{item[title]}” to go live on {day} at {hour:02}:00.",
+    "The draft “{item[title]}” should be published by itself on {day}, {hour:02}:00. Set that up.",
+    heldout_wordings=("Arrange that the draft page “{item[title]}” goes live at {hour:02}:00 on {day}.",),
     max_steps=54,
     expected_steps=18,
     tags=("date", "multi-step", "hard"),
 )
 def schedule_page(
     item: Row = rows("pages", where=draft),
-    year: int = between(2041, 2049),
-    month: int = between(1, 12),
-    day: int = between(1, 28),
+    day: str = one_from(lambda state, params: days(2041, 2050)),
     hour: int = between(6, 20),
 ) -> Verifier:
-    when = f"{year}-{month:02}-{day:02}T{hour:02}:00:00Z"
-    return only(
-        changed("pages", key=item["id"], go_live_at=when),
-        changed("drafts", key=item["id"], go_live_at=when, approved_go_live_at=when),
-    )
+    when = f"{day}T{hour:02}:00:00"
+    approved = changed("drafts", key=item["id"], go_live_at=f"{when}Z", approved_go_live_at=f"{when}+00:00")
+    return only(changed("pages", key=item["id"], go_live_at=f"{when}+00:00"), approved)
 
 
 @schedule_page.oracle
-async def _(page: Page, item: Row, year: int, month: int, day: int, hour: int) -> None:
+async def _(page: Page, item: Row, day: str, hour: int) -> None:
     await edit(page, item["title"])
     await page.get_by_role("button", name="Toggle status").click()
     await page.get_by_role("button", name="Set schedule").click()
     dialog = page.get_by_role("dialog")
     field = dialog.get_by_role("textbox", name="Go live date/time")
-    await field.fill(f"{year}-{month:02}-{day:02} {hour:02}:00")
+    await field.fill(f"{day} {hour:02}:00")
     await dialog.get_by_role("heading", name="Set publishing schedule").click()  # closes the calendar over the button
     await dialog.get_by_role("button", name="Save schedule").click()
     await save(page, "Schedule to publish")

@@ -66,7 +66,12 @@ def add_user(
     group: Row = rows("auth_group"),
 ) -> Verifier:
     first, last = name.split()
-    told = {"username": username, "email": f"{username}@harbour.example", "first_name": first, "last_name": last}
+    told: dict[str, Any] = {
+        "username": username,
+        "email": f"{username}@harbour.example",
+        "first_name": first,
+        "last_name": last,
+    }
     user = added("auth_user", is_active=True, is_superuser=False, **told)
     return only(user, added("auth_user_groups", group_id=group["id"]), except_="wagtailusers_userprofile")
 
@@ -155,7 +160,7 @@ async def _(page: Page, user: Row) -> None:
     tags=("form", "multi-step", "medium"),
 )
 def add_redirect(place: str = one_of(*PLACES), item: Row = rows("pages", where=leaf)) -> Verifier:
-    told = {"old_path": place, "redirect_page_id": item["id"], "site_id": None, "is_permanent": True}
+    told: dict[str, Any] = {"old_path": place, "redirect_page_id": item["id"], "site_id": None, "is_permanent": True}
     return only(added("wagtailredirects_redirect", redirect_link="", automatically_created=False, **told), except_=())
 
 

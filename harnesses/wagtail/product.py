@@ -26,21 +26,16 @@ SERVE = HERE / "site-files" / "serve.py"
 def made(folder: Path) -> None:
     """The site as every episode finds it: its database as SQL, and its uploaded files."""
     (folder / "media").mkdir()
-    server = PostgresServer(variable="")
-    try:
-        dsn = server.begin()
-        settings = {"MUSEUM_DSN": dsn, "MUSEUM_MEDIA": f"{folder / 'media'}"}
-        _run([f"{PIP.folder / 'bin' / 'python'}", f"{SERVE}", "fill"], settings)
-        _run([f"{programs() / 'pg_dump'}", "--no-owner", "--no-privileges", "-f", f"{folder / 'site.sql'}", dsn], {})
-    finally:
-        server.end()
+    with PostgresServer(variable="") as dsn:
+        _run([PIP.folder / "bin" / "python", SERVE, "fill"], MUSEUM_DSN=dsn, MUSEUM_MEDIA=f"{folder / 'media'}")
+        _run([programs() / "pg_dump", "--no-owner", "--no-privileges", "-f", folder / "site.sql", dsn])
 
 
-def _run(command: list[str], settings: dict[str, str]) -> None:
+def _run(command: list[Path | str], **settings: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | settings
     done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{Path(command[-1]).name}: {done.stderr.strip()[-1000:]}")
+        raise RuntimeError(f"{command[0]} {command[1]}: {done.stderr.strip()[-1000:]}")
 
 
 # --- the state ----------------------------------------------------------------------------------------------------
@@ -118,7 +113,6 @@ wagtail = Harness(
     viewport=(1280, 800),
     surroundings=Surroundings(clock=datetime.datetime(2026, 1, 15, 9, tzinfo=datetime.UTC)),
     grants=(Upload,),
-    logs=("wagtailcore_pagelogentry", "taggit_tag"),
 )
 
 # --- what the instructions speak of ----------------------------------------------------------------------------------

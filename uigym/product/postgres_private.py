@@ -73,6 +73,14 @@ class PostgresServer:
                 self._running = _Running(self.password, {**SETTINGS, **self.settings})
             return self._running.dsn
 
+    def __enter__(self) -> str:
+        """Start it; the dsn."""
+        return self.begin()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop it."""
+        self.end()
+
     def end(self) -> None:
         """Stop it and delete its data; one that does not run stays as it is."""
         with self._lock:
