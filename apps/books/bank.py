@@ -112,7 +112,7 @@ def undo(db: sqlite3.Connection, id: int) -> None:
 
 def candidates(db: sqlite3.Connection, line: Record, q: str) -> list[Record]:
     """What a line may belong to: the likeliest first, by amount, then by what its text names."""
-    chosen = queries.Filter("", q=q, **({"status": ""} if line["amount"] > 0 else {}))
+    chosen = queries.Filter("", q=q)
     if line["amount"] > 0:
         sql, values = queries.invoices_sql(db, chosen)
         found = records(db, f"SELECT * FROM ({sql}) WHERE status = 'sent' AND open >= ?", [*values, line["amount"]])

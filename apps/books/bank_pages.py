@@ -105,7 +105,7 @@ def _add_import(app: FastAPI) -> None:
 
 
 def _mapped(request: Request, db: sqlite3.Connection, rows: list[list[str]], fields: Mapping[str, Any]) -> Response:
-    told = {"head": {str(i): name for i, name in enumerate(rows[0])}, "sample": rows[1:4], "form": {**_UNMAPPED, **fields},
+    told: dict[str, Any] = {"head": {str(i): name for i, name in enumerate(rows[0])}, "sample": rows[1:4], "form": {**_UNMAPPED, **fields},
             "dates": {each: each for each in bank.DATES}, "marks": bank.MARKS}  # fmt: skip
     step = fields.get("step", "")
     if step not in ("preview", "import"):

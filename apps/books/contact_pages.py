@@ -46,7 +46,7 @@ def add(app: FastAPI) -> None:
         with connect(app.state.db) as db:
             chosen = queries.Filter("/invoices", customer=str(id))
             invoices, sums = queries.invoices(db, chosen)
-            told = {
+            told: dict[str, Any] = {
                 "customer": found(queries.one(db, "customers", id)),
                 "page": invoices,
                 "sums": sums,

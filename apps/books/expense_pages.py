@@ -34,7 +34,7 @@ def _add_reading(app: FastAPI) -> None:
         with connect(app.state.db) as db:
             chosen = queries.Filter.read("/expenses", request.query_params)
             shown, total = queries.expenses(db, chosen)
-            told = {
+            told: dict[str, Any] = {
                 "page": shown,
                 "total": total,
                 "filter": chosen,
@@ -159,7 +159,7 @@ def _add_receipts(app: FastAPI) -> None:
 def _form(
     request: Request, db: sqlite3.Connection, id: int | None, values: Mapping[str, Any], error: str = ""
 ) -> Response:
-    told = {"suppliers": queries.names(db, "suppliers"), "id": id, "form": values, "error": error}
+    told: dict[str, Any] = {"suppliers": queries.names(db, "suppliers"), "id": id, "form": values, "error": error}
     return page(request, db, "expense_form.html", "expenses", **told, code=422 if error else 200)
 
 

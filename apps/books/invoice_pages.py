@@ -34,7 +34,7 @@ def _add_reading(app: FastAPI) -> None:
         with connect(app.state.db) as db:
             chosen = queries.Filter.read("/invoices", request.query_params)
             shown, sums = queries.invoices(db, chosen)
-            told = {
+            told: dict[str, Any] = {
                 "page": shown,
                 "sums": sums,
                 "filter": chosen,
@@ -137,7 +137,10 @@ def _form(
     request: Request, db: sqlite3.Connection, invoice: Mapping[str, Any] | None, values: Mapping[str, Any],
     lines: Sequence[Mapping[str, Any]], error: str = "",
 ) -> Response:  # fmt: skip
-    told = {"customers": queries.names(db, "customers"), "products": records(db, "SELECT * FROM products ORDER BY sku")}
+    told: dict[str, Any] = {
+        "customers": queries.names(db, "customers"),
+        "products": records(db, "SELECT * FROM products ORDER BY sku"),
+    }
     shown = {"invoice": invoice, "form": values, "lines": lines, "error": error, "blank": _NO_LINE}
     return page(request, db, "invoice_form.html", "invoices", **told, **shown, code=422 if error else 200)
 
@@ -145,5 +148,5 @@ def _form(
 def _invoice(request: Request, db: sqlite3.Connection, id: int, error: str = "") -> Response:
     invoice = found(queries.invoice(db, id))
     now = date.fromisoformat(queries.today(db))
-    told = {"invoice": invoice, "error": error, "later": (now + TERMS).isoformat()}
+    told: dict[str, Any] = {"invoice": invoice, "error": error, "later": (now + TERMS).isoformat()}
     return page(request, db, "invoice.html", "invoices", **told, code=422 if error else 200)

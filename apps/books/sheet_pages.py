@@ -31,7 +31,11 @@ def _add_pages(app: FastAPI) -> None:
     async def one(request: Request, id: int) -> Response:
         with connect(app.state.db) as db:
             sheet = found(queries.one(db, "sheets", id))
-            told = {"sheet": sheet, "sheets": records(db, "SELECT * FROM sheets ORDER BY id"), "letters": LETTERS}
+            told: dict[str, Any] = {
+                "sheet": sheet,
+                "sheets": records(db, "SELECT * FROM sheets ORDER BY id"),
+                "letters": LETTERS,
+            }
             return page(request, db, "sheet.html", "sheets", **told, **sheets.grid(db, id))
 
     @app.get("/sheets/{id:int}.csv")

@@ -103,8 +103,8 @@ async def _(page: Page, one: str, two: str, higher: str) -> str:
     "How much tax is owed for the months from {first} to {last} together, by the tax summary? Answer with the amount.",
     "Look up in the tax summary what is owed in total for {first} to {last}, and answer with the amount.",
     heldout_wordings=("Answer with the total of the tax owed that the tax summary shows for {first} to {last}.",),
-    max_steps=24,
-    expected_steps=8,
+    max_steps=30,
+    expected_steps=10,
     tags=("answer", "navigate", "medium"),
 )
 def tax_owed(
