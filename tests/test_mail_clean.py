@@ -1,0 +1,37 @@
+"""What formatted text of the mail client becomes before it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from uigym.apps.mail.clean import clean, from_text, text_of
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("plain & <", "<p>plain &amp; &lt;</p>"),
+        ("<p>a<br>b</p>", "<p>a<br>b</p>"),
+        ("<p><ul><li>a</li></ul></p>", "<ul><li>a</li></ul>"),
+        ("<b><i>x</b>y", "<p><b><i>x</i></b>y</p>"),
+        ('<a href="javascript:x">a</a>', "<p>a</p>"),
+        (
+            '<a href="https://x.example/?a=1&b=2" onclick="x">a</a>',
+            '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>',
+        ),
+        ('<img src=x onerror=alert(1)><span style="color:red">t</span>', "<p>t</p>"),
+        ("<p><br></p><p> </p>", ""),
+        ("<blockquote>q</blockquote>after", "<blockquote>q</blockquote><p>after</p>"),
+        ("<style>p{}</style><svg><script>x</script></svg>ok", "<p>ok</p>"),
+        ("<p>one<p>two", "<p>one</p><p>two</p>"),
+        ("</p></b>x", "<p>x</p>"),
+    ],
+)
+def test_text_is_cleaned(written: str, kept: str) -> None:
+    assert clean(written) == kept
+    assert clean(clean(written)) == clean(written)
+
+
+def test_plain_text_comes_back() -> None:
+    text = "Dear Ann,\n<b> & \"you\"\n\nBye 'x'"
+    assert text_of(from_text(text)) == text.replace("\n\n", "\n")
