@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +36,7 @@ from .asked import (
     Zone,
 )
 from .looks import COLOURS, FIRST_DAY, ZONES
-from .recur import between
+from .recur import between, later
 from .schema import WEEKDAYS
 
 HERE = Path(__file__).parent
@@ -74,6 +74,7 @@ def shell(db: sqlite3.Connection) -> str:
     t = PAGES.language(chosen)
     boot = {
         **session,
+        "week": _week(db, chosen["now"][:10], FIRST_DAY[t.code]),
         "texts": t.texts,
         "language": t.code,
         "months": t.months,
@@ -85,6 +86,13 @@ def shell(db: sqlite3.Connection) -> str:
         "weekday_keys": WEEKDAYS,
     }
     return PAGES.draw("shell.html", chosen, boot=boot, icons=ICONS)
+
+
+def _week(db: sqlite3.Connection, day: str, begins: int) -> dict[str, Any]:
+    """What the calendar opens with, so that it is whole as soon as it is drawn."""
+    first = later(day, -timedelta(days=(date.fromisoformat(day).weekday() - begins) % 7))
+    events = queries.between_days(db, first, later(first, timedelta(days=6)))
+    return {"first": first, "events": events, "shift": queries.shift(db, first)}
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -31,10 +31,17 @@ function title(view, day, days) {
   return `${dayText(days[0], { year: false })} – ${dayText(days.at(-1))}`;
 }
 
+// What the page came with, the first time that this week is shown.
+function opening(view, first) {
+  const { week } = boot;
+  boot.week = null;
+  return view === "week" && week?.first === first ? week : { events: [], shift: 0 };
+}
+
 export function Calendar({ tools }) {
   const { view, day } = tools.place;
   const days = shown(view, day);
-  const [told, setTold] = useState({ events: [], shift: 0 });
+  const [told, setTold] = useState(() => opening(view, days[0]));
   const [asked, setAsked] = useState(null);
   const to = (next, as = view) => tools.go(`/calendar/${as}/${next}`);
 
