@@ -149,7 +149,7 @@ async def _(page: Page, work: Row, other: Row) -> None:
         'The tickets of the customer {group[customer][name]} whose status is {group[status]} shall all get the tag "{tag}".',
     ),
     max_steps=40,
-    expected_steps=9,
+    expected_steps=11,
     tags=("table", "find", "hard"),
 )
 def tag_many(group: Row = one_from(groups), tag: str = one_from(lambda state, p: p["group"]["tags"])) -> Verifier:
@@ -189,8 +189,8 @@ async def _(page: Page, work: Row) -> None:
     heldout_wordings=(
         'I look at {by[status]} tickets tagged "{by[tag]}" every day: keep that filter as a view called "{name}".',
     ),
-    max_steps=30,
-    expected_steps=10,
+    max_steps=32,
+    expected_steps=12,
     tags=("multi-step", "table", "medium"),
 )
 def save_view(by: Row = one_from(new_filters), name: str = one_of(*VIEW_NAMES)) -> Verifier:
