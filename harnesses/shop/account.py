@@ -182,11 +182,10 @@ def cancellable(state: State, params: Params) -> list[Row]:
     waiting = my_orders(state, fulfilment="unfulfilled")
     count = Counter(line["title"] for order in waiting for line in order["lines"])
     stock = {row["id"]: row["stock"] for row in state.tables["variants"]}
+    for order in waiting:
+        order["lines"] = [{**line, "stock": stock[line["variant_id"]]} for line in order["lines"]]
     return [
-        {**order, "title": line["title"], "stock": stock}
-        for order in waiting
-        for line in order["lines"]
-        if count[line["title"]] == 1
+        {**order, "title": line["title"]} for order in waiting for line in order["lines"] if count[line["title"]] == 1
     ]
 
 
@@ -201,10 +200,8 @@ def cancellable(state: State, params: Params) -> list[Row]:
     tags=("find", "edit", "medium"),
 )
 def cancel_order(order: Row = one_from(cancellable)) -> Verifier:
-    lines, stock = order["lines"], order["stock"]
     back = [
-        changed("variants", key=line["variant_id"], stock=stock[line["variant_id"]] + line["quantity"])
-        for line in lines
+        changed("variants", key=line["variant_id"], stock=line["stock"] + line["quantity"]) for line in order["lines"]
     ]
     closed = changed("orders", key=order["id"], fulfilment="cancelled", refunded=order["total"])
     return asked(closed, added("refunds", order_id=order["id"], amount=order["total"]), *back)
