@@ -24,12 +24,12 @@ CARDS = (
 )
 ADDRESS = ("name", "street", "city", "postal_code", "country")
 PLACES = (
-    ("Hamburg", "20095", "Germany"),
-    ("Aarhus", "8000", "Denmark"),
-    ("Marseille", "13002", "France"),
-    ("Valencia", "46001", "Spain"),
-    ("Chicago", "60614", "United States"),
-    ("Bergen", "5003", "Norway"),
+    ["Hamburg", "20095", "Germany"],
+    ["Aarhus", "8000", "Denmark"],
+    ["Marseille", "13002", "France"],
+    ["Valencia", "46001", "Spain"],
+    ["Chicago", "60614", "United States"],
+    ["Bergen", "5003", "Norway"],
 )
 
 
@@ -330,7 +330,7 @@ async def _(page: Page, address: Row) -> None:
 def add_address(
     name: str = one_of("Toni Brandt", "Alex Rivers", "Sam Whitfield", "Kim Lund"),
     street: str = one_of("12 Harbour Lane", "48 Foundry Street", "7 Orchard Row", "130 Castle Road"),
-    place: tuple[str, str, str] = one_of(*PLACES),
+    place: list[str] = one_of(*PLACES),
 ) -> Verifier:
     city, code, country = place
     wanted: dict[str, Any] = {"name": name, "street": street, "city": city, "postal_code": code, "country": country}
@@ -338,7 +338,7 @@ def add_address(
 
 
 @add_address.oracle
-async def _(page: Page, name: str, street: str, place: tuple[str, str, str]) -> None:
+async def _(page: Page, name: str, street: str, place: list[str]) -> None:
     await open_addresses(page)
     await page.locator("[name=name]").fill(name)
     await page.locator("[name=street]").fill(street)
