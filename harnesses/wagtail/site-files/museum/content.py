@@ -19,6 +19,7 @@ from wagtail.documents.models import Document
 from wagtail.images.models import Image
 from wagtail.models import Collection, ModelLogEntry, Page, PageLogEntry, Revision, Site
 from wagtail.users.models import UserProfile
+from wagtail.utils.version import get_main_version
 
 from museum import words
 from museum.models import BlogPage, HomePage, StandardPage
@@ -68,8 +69,13 @@ def people() -> None:
     for username, (first, last, groups) in words.PEOPLE.items():
         user = users.create_user(username, f"{username}@harbour.example", username, first_name=first, last_name=last)
         user.groups.set(Group.objects.filter(name__in=groups))
-    for user in users.all():
-        UserProfile.get_for_user(user)
+    for user in users.all():  # nobody is told again what is new: the badge that says so never stops moving
+        profile = UserProfile.get_for_user(user)
+        profile.dismissibles = {
+            "editor-guide": True,
+            f"whats-new-in-wagtail-{get_main_version(include_patch=False)}": True,
+        }
+        profile.save()
 
 
 def picture(number: int, title: str) -> Image:
