@@ -8,11 +8,10 @@ from uigym.harnesses.dokuwiki.product import (
     BOAT,
     Page,
     dokuwiki,
-    edit_section,
+    edit_page,
     only,
     open_page,
     save,
-    to_line,
     wiki,
     with_line,
 )
@@ -66,9 +65,9 @@ async def _(page: Page, boat: Row, picture: str) -> None:
     await page.locator("#mediamanager__uploader .qq-upload-success").wait_for()
     await page.locator(".breadcrumbs a, .youarehere a").first.click()
     await open_page(page, boat["id"])
-    area = await edit_section(page, "Remarks")
-    await to_line(page, area, "The ")
-    await page.keyboard.press("End")
-    await page.keyboard.press("Enter")
+    area = await edit_page(page)  # not the section, to which the wiki would scroll while the picture is still to come
+    await area.press("Control+End")
+    if not (await area.input_value()).endswith("\n"):
+        await page.keyboard.press("Enter")
     await page.keyboard.type(f"{{{{boats:{picture}}}}}")
     await save(page)

@@ -67,18 +67,28 @@ class Seeded(Directory):
         """Set the wiki up in the work folder; `{lib}` is where the libraries lie that PHP is linked with."""
         return await asyncio.to_thread(set_up, Path(product.values["apt"]), product.workdir)
 
+    async def started(self, product: Product) -> None:
+        """Let PHP make what it keeps of style sheets and scripts, then keep a copy of it all."""
+        for path in ("doku.php?id=start", "lib/exe/css.php?t=dokuwiki", "lib/exe/js.php?t=dokuwiki"):
+            await _ask(product.base_url, path)
+        await super().started(product)
+
     async def __call__(self, product: Running, seed: int, appearance: Mapping[str, str]) -> None:
         """Put the folder back once PHP has done what the last page still asked of it, such as to index itself.
 
         Raises:
             ProductError: PHP does not answer, or the folder cannot be restored.
         """
-        try:
-            async with httpx.AsyncClient(base_url=product.base_url, trust_env=False, timeout=30) as client:
-                await client.get("/lib/exe/jquery.php")  # PHP's own server answers one after the other
-        except httpx.HTTPError as exc:
-            raise ProductError(f"the wiki does not answer: {exc!r}") from exc
+        await _ask(product.base_url, "lib/exe/jquery.php")  # PHP's own server answers one after the other
         await super().__call__(product, seed, appearance)
+
+
+async def _ask(base_url: str, path: str) -> None:
+    try:
+        async with httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=30) as client:
+            (await client.get(path)).raise_for_status()
+    except httpx.HTTPError as exc:
+        raise ProductError(f"the wiki does not answer: {exc!r}") from exc
 
 
 def set_up(apt: Path, work: Path) -> dict[str, str]:
