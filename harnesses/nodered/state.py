@@ -58,7 +58,12 @@ class Deployed(Flows):
 
 
 class Reload(Flows):
-    """A reset: the seed's flows into the file, which Node-RED then loads again; it goes on running."""
+    """A reset: the seed's flows into the file, which Node-RED then loads again; it goes on running.
+
+    What only the gym may touch is that file and the settings beside it. Node-RED's admin API is the editor's own, so a page
+    reaches of it what the editor offers, to deploy above all: that is the work itself. Nodes that would leave the process
+    (exec, files, network) and the installation of others are off in `settings.js`.
+    """
 
     async def prepare(self, product: Product) -> None:
         """Make the folder that Node-RED starts in."""

@@ -11,7 +11,8 @@ SOON = "soon "
 """Before a frame's id: a document that it will ask for in a moment."""
 HISTORY = "history"
 """An entry of the history on its way, which is reported late."""
-_AWAITED = ("Script", "Stylesheet", "Image", "Font")
+_VITAL = ("Script", "Stylesheet")
+_AWAITED = (*_VITAL, "Image", "Font")
 
 
 class Loads:
@@ -21,6 +22,7 @@ class Loads:
         self._open: set[str] = set()
         self._hopeless: set[str] = set()
         self._requests: dict[str, tuple[str, str]] = {}  # id -> (frame, document that asked)
+        self._vital: set[str] = set()  # ids of requests without whose answers a page is not itself
         self._changed = asyncio.Event()
         self.landed = False
         """Whether a request has ended since this was last set to False."""
@@ -45,11 +47,11 @@ class Loads:
         """What is still not here is not waited for again."""
         self._hopeless |= self._open
 
-    def hope(self, key: str) -> bool:
-        """Whether it has still not come; then all that was given up is waited for again."""
-        if key in self._open:
+    def hope(self) -> bool:
+        """Whether a script or style sheet has still not come; then all that was given up is waited for again."""
+        if coming := bool(self._vital & self._requests.keys()):
             self._hopeless.clear()
-        return key in self._open
+        return coming
 
     def has(self, key: str) -> bool:
         """Whether it was announced and has not come."""
@@ -82,10 +84,12 @@ class Loads:
         own = event["loaderId"]  # empty for the script of a worker, which ends elsewhere
         if own and event.get("type") in _AWAITED and not event["request"]["url"].startswith("data:"):
             self._requests[event["requestId"]] = event.get("frameId", ""), own
+            self._vital |= {event["requestId"]} if event["type"] in _VITAL else set()
             self.begin(event["requestId"])
 
     def answered(self, event: dict[str, Any]) -> None:
         """It has arrived or failed."""
+        self._vital.discard(event["requestId"])
         if self._requests.pop(event["requestId"], None):
             self.landed = True
             self.end(event["requestId"])

@@ -146,8 +146,8 @@ class Settler:
         return self._loads.has(TO + self._main)
 
     def hope(self) -> bool:
-        """Whether the document is still loading; then what was given up of it is waited for again."""
-        return self._loads.hope(self._main)
+        """Whether scripts or style sheets are still on their way; then what was given up is waited for again."""
+        return self._loads.hope()
 
     async def settle(self, limit_s: float = LIMIT_S, frames: int = 0) -> bool:
         """Wait until nothing that was caused is left to do; False if that takes longer than `limit_s`.
