@@ -26,7 +26,7 @@ def install_browser() -> None:
 def install(
     harnesses: Annotated[list[str], typer.Argument(metavar="HARNESS...", help="Ids or files.")],
 ) -> None:
-    """Fetch the products that harnesses name, ahead of their first use.
+    """Fetch the products that harnesses name, ahead of use.
 
     \b
       uigym install wagtail
