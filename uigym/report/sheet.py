@@ -11,6 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 _GAP, _MARGIN, _HEAD = 28, 40, 58
 _PAPER, _INK, _SOFT, _LINE = "#f4f4f1", "#1d1d1b", "#6c6c66", "#d5d5cf"
 
+_PLAIN = str.maketrans("‘’“”–", "''\"\"-")
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -50,7 +52,7 @@ def sheet(tiles: Sequence[Tile], *, columns: int = 4, width: int = 480, ratio: f
         draw.text((x, y + 29), _cut(tile.text, font, width), _SOFT, font)
         _place(paper, tile.png, (x, y + _HEAD, width, height))
     out = io.BytesIO()
-    paper.save(out, "PNG", optimize=True)
+    paper.quantize(256).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
@@ -67,7 +69,7 @@ def _place(paper: Image.Image, png: bytes, box: tuple[int, int, int, int]) -> No
 
 def _cut(text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> str:
     """As much of a text as fits; letters that the font lacks are left out."""
-    text = " ".join(text.split()).encode("latin-1", "ignore").decode("latin-1")
+    text = " ".join(text.translate(_PLAIN).split()).encode("latin-1", "ignore").decode("latin-1")
     if font.getlength(text) <= width:
         return text
     while text and font.getlength(text + "...") > width:
