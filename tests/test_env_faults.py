@@ -90,6 +90,8 @@ class FakeMachinery:
 
     def __init__(self, script: Script):
         self.script = script
+        self.beside: dict[str, Any] = {}
+        self.all: tuple[Any, ...] = ()  # nobody is asked for a page
 
     async def session(self, **wanted: Any) -> FakeSession:
         self.script()
