@@ -181,6 +181,19 @@ async def test_what_json_cannot_hold_is_null(browser: Browser) -> None:
         }  # fmt: skip
 
 
+async def test_a_page_cannot_change_what_is_read(browser: Browser) -> None:
+    sly = "JSON.stringify = () => '[1]'; Object.prototype.toJSON = () => 1; Array.prototype.map = () => [];"
+    async with Env(harness(init=DRAWING + sly, reads={**READS, "six": "[6, {a: 1}]"}), browser) as env:
+        await env.reset("press", 3)
+        assert values(env.before)["six"] == [6, {"a": 1}]
+
+
+async def test_a_value_without_end_is_the_harness_s_mistake(browser: Browser) -> None:
+    async with Env(harness(reads={**READS, "ring": "(() => { const a = []; a.push(a); return a })()"}), browser) as env:
+        with pytest.raises(HarnessError, match="expected values that JSON can hold"):
+            await env.reset("press", 3)
+
+
 async def test_every_document_is_begun_with_the_seed(env: Env) -> None:
     await env.reset("press", 5)
     before = values(env.before)

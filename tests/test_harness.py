@@ -173,6 +173,7 @@ def without_sampler(item: str) -> Verifier:
         ({"wordings": ("Buy.",), "max_steps": 2.5}, "a whole max_steps >= 1, not 2.5"),
         ({"wordings": ("Buy.",), "max_steps": "3"}, "a whole max_steps >= 1, not '3'"),
         ({"wordings": ("Buy.",), "tags": "short"}, "tags and heldout_wordings are several texts"),
+        ({"wordings": ("Buy.",), "home": "//evil.example/"}, "home must be a path"),
         ({"wordings": ("Buy.",), "home": "orders"}, "home must be a path such as \"/orders/new\", not 'orders'"),
         ({"wordings": ("Buy.",), "home": "/{itm}"}, r"its home uses \{itm\}, .* Did you mean \"item\"\?"),
         ({"wordings": ("Buy.",), "function": without_sampler}, "default of parameter 'item' must be a sampler"),

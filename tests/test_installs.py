@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from typer.testing import CliRunner
 from uigym.cli.app import app
 from uigym.errors import HarnessError, ProductError
 from uigym.harness import Harness
-from uigym.product import Apt, Npm, Pip, Product
+from uigym.product import Apt, Made, Npm, Pip, Product
 from uigym.product.installs import cache
 from uigym.types import State
 
@@ -124,6 +126,8 @@ async def reset(product: Any, seed: int, appearance: Any) -> None:
         (Npm, "node-red@^4.1.0"),
         (Npm, "node-red@4.1"),
         (Npm, "node-red@https://example.org/x.tgz@1.0.0"),
+        (Npm, "--registry@1.0.0"),
+        (Npm, "..@1.0.0"),
         (Apt, "DokuWiki"),
         (Apt, "dokuwiki="),
         (Apt, "-o=x"),
@@ -259,6 +263,48 @@ async def test_a_missing_tool_is_told(part: Any, why: str, tmp_path: Path, monke
     with pytest.raises(ProductError, match=why):
         await part.installed()
     assert not part.is_there()
+
+
+async def test_a_cache_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    for place in ("/proc/nope", str(tmp_path / "file")):
+        monkeypatch.setenv("UIGYM_CACHE", place)
+        with pytest.raises(ProductError, match=re.escape(f"cannot install a@1.0.0 in {place}: ")):
+            await Npm("a@1.0.0").installed()
+
+
+async def test_what_a_function_makes_is_named_and_may_fail(own_cache: Path) -> None:
+    for name in ("../evil", "port", "Site"):
+        with pytest.raises(HarnessError, match="expected a name of its own"):
+            Made(name, lambda folder: None)
+
+    def fails(folder: Path) -> None:
+        raise ValueError("no ink")
+
+    with pytest.raises(ProductError, match=r"cannot install site in .*: ValueError: no ink"):
+        await Made("site", fails).installed()
+
+
+async def test_a_cut_mark_and_a_link_are_not_taken_for_a_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = Made("site", lambda folder: (folder / "page").write_text("new"))
+    folder = await part.installed()
+    (folder / "uigym-installed.json").write_text('{"asked": ["si')
+    assert not part.is_there()
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "kept").touch()
+    shutil.rmtree(folder)
+    folder.symlink_to(tmp_path / "else")
+    assert (await part.installed() / "page").read_text() == "new"
+    assert not folder.is_symlink() and (tmp_path / "else" / "kept").exists()
+
+
+def test_the_cache_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UIGYM_CACHE")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+    assert Npm("a@1.0.0").folder.is_relative_to(tmp_path / "here" / "uigym")
 
 
 async def test_a_failed_install_is_the_products_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,8 @@ BESIDES = {FRONTDESK: ("threads", {"starred": 1}), BACKROOM: ("shop.products", {
 
 
 @pytest.mark.parametrize(
-    ("harness", "name"), [(harness, name) for harness, names in JUDGED.items() for name in names], ids=str
+    ("harness", "name"),
+    [pytest.param(harness, name, id=name) for harness, names in JUDGED.items() for name in names],
 )
 async def test_only_the_whole_work_and_nothing_else_is_paid(harness: Harness, name: str) -> None:
     async with Product(harness) as product:

@@ -114,6 +114,25 @@ async def test_a_product_that_dies_beside_is_a_failure_of_a_product(tmp_path: Pa
         assert again.episode.verdict is not None and again.episode.verdict.success
 
 
+async def test_the_address_of_each_is_known_to_the_start() -> None:
+    asked = "{python} -m http.server {port} --bind 127.0.0.1 --directory {workdir}/{depot_url}"
+    one = Harness(name="shop", start=asked, state=read, reset=reset, beside={"depot": DEPOT}, ready_timeout_s=20)
+    product = Product(one)
+    with pytest.raises(ProductError) as caught:
+        await product.start()
+    assert "depot_url" not in str(caught.value)
+    assert not product.beside["depot"].scratch.exists()
+
+
+async def test_tables_of_one_name_are_not_mixed_up() -> None:
+    async def clashing(product: Any) -> State:
+        return State({"depot.parcels": ({"id": 1},)})
+
+    with pytest.raises(HarnessError, match=r"'depot.parcels' is read twice; give the product beside another name"):
+        async with Product(dataclasses.replace(COUNTER, state=clashing, logs=())) as product:
+            await product.reset(0)
+
+
 async def test_what_cannot_stand_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uigym.product.launch.URL_TIMEOUT_S", 0.5)
     with pytest.raises(HarnessError, match="beside maps names of their own to harnesses, not 'a b'"):

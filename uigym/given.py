@@ -96,7 +96,7 @@ def _check_watched(harness: Harness) -> None:
 
 def is_path(value: object) -> bool:
     """Whether it is the path of a page."""
-    return isinstance(value, str) and value.startswith("/")
+    return isinstance(value, str) and value.startswith("/") and not value.startswith(("//", "/\\"))
 
 
 def _is_between(value: object, low: float, high: float) -> bool:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from uigym.errors import HarnessError
+
 Row: TypeAlias = dict[str, Any]
 """One row: column -> JSON value."""
 
@@ -29,9 +31,15 @@ class State:
     """By large table: what the base holds under the keys in which the table now differs from it."""
 
     def beside(self, other: State) -> State:
-        """This state and another one together; their tables have different names."""
+        """This state and another one together.
+
+        Raises:
+            HarnessError: A table of the same name is in both.
+        """
         if not other.tables:
             return self
+        if both := sorted(self.tables.keys() & other.tables.keys()):
+            raise HarnessError(f"the table {both[0]!r} is read twice; give the product beside another name")
         return State({**self.tables, **other.tables}, {**self.keys, **other.keys}, {**self.base, **other.base})
 
     def under(self, name: str) -> State:

@@ -67,10 +67,10 @@ async def _(page: Page, month: str, value: str) -> str:
 
 
 @BOOKS.task(
-    "Which of the months {one} and {two} had the higher {what}? Answer with the month, written as here.",
-    "Compare {one} with {two} in the profit and loss report: in which of the two was the {what} higher? Answer with that month, written as here.",
+    "Compare the months {one} and {two} in the profit and loss report: how much was the {what} in the better of the two? Answer with the amount.",
+    "The {what} of {one} or that of {two}, whichever is higher: answer with that amount, by the profit and loss report.",
     heldout_wordings=(
-        "Was the {what} higher in {one} or in {two}? Answer with the one month, in the same way of writing.",
+        "One of the months {one} and {two} had the higher {what}. Answer with the amount of that month's {what}.",
     ),
     max_steps=27,
     expected_steps=9,
@@ -87,10 +87,10 @@ def compare_months(
         ]
     ),
     higher: str = computed(
-        lambda state, p: max(p["one"], p["two"], key=lambda month: figures(state, month)[p["what"]])
+        lambda state, p: f"{max(figures(state, p[month])[p['what']] for month in ('one', 'two')) / 100:.2f}"
     ),
 ) -> Verifier:
-    return only(equals(higher))
+    return only(equals(money(higher, "USD")))
 
 
 @compare_months.oracle

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 
 from uigym.browser.wire import Channel, WireError, WireGone
@@ -15,6 +16,9 @@ from uigym.state import State
 
 TABLE = "browser.values"
 _POLL_S = 0.05
+_PLAIN = "((value) => typeof value === 'function' || value === undefined || value !== value ? null : value)"
+_TOO_MUCH = re.compile("by value|reference chain")
+"""What Chromium says of values that it cannot tell, such as one that holds itself."""
 
 
 async def read_values(channel: Channel, reads: Mapping[str, str]) -> State:
@@ -30,15 +34,17 @@ async def read_values(channel: Channel, reads: Mapping[str, str]) -> State:
         HarnessError: An expression throws, or is none.
         WireGone: The page is gone.
     """
-    pairs = ", ".join(f"[{json.dumps(name)}, ({expression}) ?? null]" for name, expression in reads.items())
-    asked = {"expression": f"JSON.stringify([{pairs}])", "returnByValue": True, "silent": True}
+    pairs = ", ".join(f"[{json.dumps(name)}, {_PLAIN}({expression})]" for name, expression in reads.items())
+    asked = {"expression": f"[{pairs}]", "returnByValue": True, "silent": True}  # nothing that a page can redefine
     while True:
         try:
             reply = await channel.send("Runtime.evaluate", asked)
             break
         except WireGone:
             raise
-        except WireError:
+        except WireError as exc:
+            if _TOO_MUCH.search(str(exc)):
+                raise HarnessError(f"reads={dict(reads)!r:.500}: {exc}; expected values that JSON can hold") from exc
             await asyncio.sleep(_POLL_S)
     if wrong := reply.get("exceptionDetails"):
         said = wrong.get("exception", {}).get("description") or wrong["text"]
@@ -46,5 +52,5 @@ async def read_values(channel: Channel, reads: Mapping[str, str]) -> State:
             f"reads={dict(reads)!r:.500}: on the page that is shown they throw {said.splitlines()[0]}; expected "
             "expressions that have a value on every page of the product"
         )
-    rows = tuple({"name": name, "value": value} for name, value in json.loads(reply["result"]["value"]))
+    rows = tuple({"name": name, "value": value} for name, value in reply["result"]["value"])
     return State({TABLE: rows}, {TABLE: ("name",)})

@@ -101,7 +101,9 @@ class InTurn:
     def __init__(self, env: Env, instances: Sequence[Instance]):
         self._env = env
         self._home = env.instance.home
+        self._instances = list(instances)
         self._scripts = [Script(env, instance) for instance in instances]
+        self._offer()
 
     async def act(self, observation: Observation, history: History) -> Action:
         """The next act of the solution whose turn it is."""
@@ -115,8 +117,16 @@ class InTurn:
             if not isinstance(action, Answer | Done) or len(self._scripts) == 1:
                 return action
             await self._scripts.pop(0).close()
+            del self._instances[0]
+            self._offer()
             await self._go_home()
             self._scripts[0].wait_s = AGAIN_S
+
+    def _offer(self) -> None:
+        """The files of the solution whose turn it is: other values may name others."""
+        files = self._instances[0].files
+        if files and files != self._env.instance.files:
+            self._env.session.offer(files)
 
     async def _go_home(self) -> None:
         self._home = self._scripts[0].home

@@ -25,7 +25,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from uigym.errors import HarnessError, ProductError
+from uigym.errors import HarnessError, ProductError, attribute
 from uigym.product import strays
 from uigym.product.calls import finished
 
@@ -37,6 +37,8 @@ _MARK = "uigym-installed.json"
 """Written last: a folder without it is not whole. What a tool makes cannot be moved (programs of a virtual environment
 name its folder), so it is this file that is made under a temporary name and renamed."""
 _PAUSE_S = 0.1
+_TAKEN = ("apt", "npm", "pip", "port", "python", "secret", "url", "workdir")
+"""What a harness's strings may name already."""
 
 
 def cache() -> Path:
@@ -44,7 +46,7 @@ def cache() -> Path:
     if own := os.environ.get("UIGYM_CACHE"):
         return Path(own).expanduser().resolve()
     shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "uigym"
+    return (Path(shared).expanduser().resolve() if shared else Path.home() / ".cache") / "uigym"
 
 
 class Install(ABC):
@@ -90,7 +92,10 @@ class Install(ABC):
 
     def is_there(self) -> bool:
         """Whether it was installed in full."""
-        return (self.folder / _MARK).is_file()
+        try:
+            return bool(json.loads((self.folder / _MARK).read_text())["asked"])
+        except (OSError, ValueError, LookupError, TypeError):  # none, or one that was cut off
+            return False
 
     def listed(self) -> list[str]:
         """What was installed, with what came along: names and versions."""
@@ -100,14 +105,14 @@ class Install(ABC):
         """The folder; what is not there is fetched first, by one of all processes that ask for it.
 
         Raises:
-            ProductError: The tool is missing or failed; the text has its last lines.
+            ProductError: The tool is missing or failed; the text has its last lines. Or the folder cannot be used.
         """
-        folder = self.folder
-        if self.is_there():
-            return folder
-        async with _alone(folder):
-            if not self.is_there():  # or somebody else has done it meanwhile
-                await self._install(folder)
+        with attribute(ProductError, f"cannot install {', '.join(self.pins)} in {cache()}"):
+            folder = self.folder
+            if not self.is_there():
+                async with _alone(folder):
+                    if not self.is_there():  # or somebody else has done it meanwhile
+                        await self._install(folder)
         return folder
 
     async def _install(self, folder: Path) -> None:
@@ -184,7 +189,7 @@ class Npm(Install):
 
     value = "npm"
     example = "node-red@4.1.0"
-    _pin = re.compile(r"(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+@\d+\.\d+\.\d+[A-Za-z0-9.+-]*")
+    _pin = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*@\d+\.\d+\.\d+[A-Za-z0-9.+-]*")
     _file = (".tgz",)
 
     def __init__(self, *pins: str):
@@ -198,7 +203,7 @@ class Npm(Install):
         return f"{platform.system()} {platform.machine()}"
 
     async def _make(self, folder: Path) -> list[str]:
-        await _run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", *self.pins], folder)
+        await _run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--", *self.pins], folder)
         locked = json.loads((folder / "package-lock.json").read_text())["packages"]
         return [f"{name.rpartition('node_modules/')[2]}@{told.get('version')}" for name, told in locked.items() if name]
 
@@ -252,6 +257,8 @@ class Apt(Install):
 def _empty(folder: Path) -> None:
     """An empty folder, without what a killed install has left or is still writing."""
     strays.sweep()
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()  # what it leads to belongs to somebody else
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -270,6 +277,8 @@ class Made(Install):
             make: Fills the empty folder that it gets, async or not.
             of: What it is made of. Where one of these is another one, or a file of a folder differs, it is made anew.
         """
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", value) or value in _TAKEN:
+            raise HarnessError(f"Made({value!r}): expected a name of its own in lower-case letters, none of {_TAKEN}")
         self.value = value
         self.pins = (value,)
         self._function, self._of = make, of

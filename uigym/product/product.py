@@ -74,9 +74,10 @@ class Product:
         for other in self.beside.values():
             await other.start()
         self._make_folders()
-        prepared = {part.value: str(await part.installed()) for part in self.harness.install}
         addresses = {f"{name}_url": other.base_url for name, other in self.beside.items()}
-        self.values = {"workdir": str(self.workdir), "python": sys.executable, **addresses, **prepared}
+        installed = {part.value: str(await part.installed()) for part in self.harness.install}
+        prepared = {**addresses, **installed}
+        self.values = {"workdir": str(self.workdir), "python": sys.executable, **prepared}
         for part in self._parts("prepare"):
             self._prepared.append(part)
             prepared |= await self._do("prepare the product's surroundings", part.prepare, self) or {}
@@ -161,8 +162,14 @@ class Product:
             if self._scratch is not None:
                 self._scratch.remove()
                 self._scratch = None
-            for other in self.beside.values():
-                await other.stop()
+            await self._stop_others()
+
+    async def _stop_others(self) -> None:
+        """Stop what runs beside; one that cannot be stopped keeps no other from ending."""
+        ends = [await asyncio.gather(other.stop(), return_exceptions=True) for other in self.beside.values()]
+        for (error,) in ends:
+            if isinstance(error, BaseException):
+                raise error
 
     async def _tidy(self) -> None:
         """Let go of what was prepared; what cannot be let go of is told, but keeps nothing else from ending."""
