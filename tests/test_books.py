@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import random
 import re
@@ -16,9 +18,11 @@ import httpx
 import pytest
 
 from uigym.apps.books import formula, looks, seed
-from uigym.apps.books.amounts import cents, sums
+from uigym.apps.books.amounts import cents, plain, sums
 from uigym.apps.books.app import create_app
 from uigym.apps.books.pdf import invoice_pdf
+from uigym.apps.books.schema import SIGNS
+from uigym.apps.kit.pages import money
 from uigym.apps.kit.web import Refused
 from uigym.browser import Browser
 from uigym.harness import Split
@@ -442,3 +446,39 @@ async def test_the_page_and_the_server_work_out_the_same() -> None:
                 cell,
                 sheet[cell],
             )
+
+
+@pytest.mark.parametrize("status", ["", "draft", "void", "paid"])
+async def test_sums_of_a_list_are_those_of_its_rows(tmp_path: Path, status: str) -> None:
+    """Both come from the page, currency by currency; what is void counts nothing, and the label says so."""
+    async with books(tmp_path) as app:
+        every = csv.DictReader(io.StringIO((await app.http.get(f"/invoices.csv?status={status}")).text))
+        rows = [row for row in every if status in ("", row["status"])]
+        expected: dict[str, list[int]] = {row["currency"]: [0, 0] for row in rows}
+        for row in rows:
+            for i, name in enumerate(("total", "open")):
+                expected[row["currency"]][i] += int(row[name].replace(".", "")) * (row["status"] != "void")
+        text = (await app.http.get(f"/invoices?status={status}")).text
+        shown = re.findall(r"<b>(.*?)</b>", text.split('data-testid="sums"')[1].split("</div>")[0])
+        currencies = sorted(expected, key=lambda each: (each != "USD", each))
+        assert shown == [money(expected[each][i], SIGNS[each]) for i in (0, 1) for each in currencies]
+        assert ("Total without void" in text) == any(row["status"] == "void" for row in rows)
+
+
+async def test_nothing_is_due_of_drafts_and_void_invoices(tmp_path: Path) -> None:
+    async with books(tmp_path) as app:
+        listed = csv.DictReader(io.StringIO((await app.http.get("/invoices.csv")).text))
+        due = {row["number"]: row["open"] for row in listed}
+        for row in app.rows("SELECT * FROM invoices"):
+            expected = 0 if row["status"] in ("draft", "void") else row["total"] - row["paid"]
+            assert due[row["number"]] == plain(expected)
+        for status in ("draft", "void"):
+            one = app.row("SELECT id, currency FROM invoices WHERE status = ?", status)
+            page = (await app.http.get(f"/invoices/{one['id']}")).text
+            assert f'data-testid="open">{money(0, SIGNS[one["currency"]])}<' in page
+
+
+async def test_a_status_is_no_command(tmp_path: Path) -> None:
+    for language, word in (("de", "Storniert"), ("ar", "ملغاة")):
+        async with books(tmp_path, language=language) as app:
+            assert f">{word}</span>" in (await app.http.get("/invoices?status=void")).text

@@ -13,6 +13,8 @@ from ..kit.store import Page, Record, like, page_number, paged, record, records
 from .looks import PAGE_SIZE
 
 _STANDING = "CASE WHEN i.status = 'sent' AND i.due_on < ? THEN 'overdue' ELSE i.status END"
+_OPEN = "CASE WHEN i.status IN ('draft', 'void') THEN 0 ELSE i.total - i.paid END"
+"""What is due of an invoice: nothing of what is not sent yet or counts no more."""
 _ORDERS = {
     "number": "i.id", "customer": "c.name", "reference": "i.reference", "issued": "i.issued_on", "due": "i.due_on",
     "status": "standing", "total": "i.total", "open": "open",
@@ -98,7 +100,7 @@ def size(db: sqlite3.Connection) -> int:
 
 def invoices_sql(db: sqlite3.Connection, chosen: Filter) -> tuple[str, list[Any]]:
     """The query of the invoices that fit a filter, and its values."""
-    inner = f"""SELECT i.*, c.name AS customer, c.email, i.total - i.paid AS open, {_STANDING} AS standing
+    inner = f"""SELECT i.*, c.name AS customer, c.email, {_OPEN} AS open, {_STANDING} AS standing
                 FROM invoices i JOIN customers c ON c.id = i.customer_id"""
     searched = ("i.number", "i.reference", "i.customer")
     where, values = chosen.where({"status": "i.standing", "customer": "i.customer_id"}, searched, "i.issued_on")
@@ -107,17 +109,22 @@ def invoices_sql(db: sqlite3.Connection, chosen: Filter) -> tuple[str, list[Any]
     return sql, [today(db), *values]
 
 
-def invoices(db: sqlite3.Connection, chosen: Filter) -> tuple[Page, Record]:
-    """A page of the invoices that fit a filter, and the sums of all that fit, in dollars."""
+def invoices(db: sqlite3.Connection, chosen: Filter) -> tuple[Page, list[Record]]:
+    """A page of the invoices that fit a filter, and the sums of all that fit.
+
+    Returns:
+        The page; for each currency, dollars first, `total` and `open` of what is not void, and how many are `void`.
+    """
     sql, values = invoices_sql(db, chosen)
-    total = f"""SELECT coalesce(sum(total), 0) AS total, coalesce(sum(open), 0) AS open FROM ({sql})
-                WHERE currency = 'USD' AND standing NOT IN ('void', 'draft')"""
-    return paged(db, sql, values, chosen.page, size(db)), record(db, total, values) or {}
+    each = f"""SELECT currency, sum(total * (standing <> 'void')) AS total, sum(open) AS open, sum(standing = 'void') AS void
+               FROM ({sql}) GROUP BY currency ORDER BY currency <> 'USD', currency"""
+    nothing: Record = {"currency": "USD", "total": 0, "open": 0, "void": 0}
+    return paged(db, sql, values, chosen.page, size(db)), records(db, each, values) or [nothing]
 
 
 def invoice(db: sqlite3.Connection, id: int) -> Record | None:
     """An invoice, with its customer, lines, payments and history; None if there is none."""
-    row = record(db, f"SELECT i.*, i.total - i.paid AS open, {_STANDING} AS standing FROM invoices i WHERE i.id = ?", [today(db), id])  # fmt: skip
+    row = record(db, f"SELECT i.*, {_OPEN} AS open, {_STANDING} AS standing FROM invoices i WHERE i.id = ?", [today(db), id])  # fmt: skip
     if row is None:
         return None
     row["customer"] = record(db, "SELECT * FROM customers WHERE id = ?", [row["customer_id"]])

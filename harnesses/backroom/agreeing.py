@@ -72,7 +72,7 @@ def large(state: State, params: Params) -> list[Row]:
     tags=("navigate", "find", "form", "multi-step", "hard"),
 )
 def refund_as_the_books_say(
-    invoice: Row = one_from(small), reason: str = one_of(*REASONS), what: str = one_of("tax", "tax amount")
+    invoice: Row = one_from(small), reason: str = one_of(*REASONS), what: str = one_of("amount of tax", "tax amount")
 ) -> Verifier:
     order, amount = invoice["order"], invoice["tax"]
     return just(

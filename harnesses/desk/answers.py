@@ -104,7 +104,7 @@ async def _(page: Page, customer: Row, value: str) -> str:
 
 
 @desk.task(
-    "How many open tickets does the customer {customer[name]} have? Answer with a number.",
+    "How many tickets with the status Open does the customer {customer[name]} have? Answer with a number.",
     "Count the tickets of {customer[name]} whose status is Open and answer with the number.",
     heldout_wordings=("{customer[name]} has how many tickets with the status Open? Answer with a number.",),
     max_steps=18,
@@ -125,9 +125,11 @@ async def _(page: Page, customer: Row, count: int) -> str:
 
 
 @desk.task(
-    "Which open ticket with the priority Urgent is the oldest? Answer with its number.",
-    "Find the urgent open ticket that has waited longest and answer with its number.",
-    heldout_wordings=("Answer with the number of the open ticket of urgent priority that was created first.",),
+    "Which ticket with the status Open and the priority Urgent was created first? Answer with its number.",
+    "Of the urgent tickets with the status Open, find the one that was created first, and answer with its number.",
+    heldout_wordings=(
+        "Answer with the number of the first created ticket among those with the status Open and the priority Urgent.",
+    ),
     max_steps=20,
     expected_steps=7,
     tags=("table", "compare", "answer", "medium"),
@@ -146,10 +148,10 @@ async def _(page: Page, number: int) -> str:
 
 
 @desk.task(
-    "Which of the open tickets that {work[agent][name]} has is due first? Answer with its number.",
-    "Of all open tickets assigned to {work[agent][name]}, find the one with the earliest due date. Answer with its number.",
+    "Which of the tickets with the status Open that {work[agent][name]} has is due first? Answer with its number.",
+    "Of all tickets with the status Open assigned to {work[agent][name]}, find the one with the earliest due date. Answer with its number.",
     heldout_wordings=(
-        "{work[agent][name]} wants to know which open ticket of theirs has the earliest due date. Answer with its number.",
+        "{work[agent][name]} wants to know which of their tickets with the status Open has the earliest due date. Answer with its number.",
     ),
     max_steps=22,
     expected_steps=7,

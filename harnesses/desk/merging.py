@@ -26,7 +26,7 @@ MERGE = (
     "If that is not possible, answer: impossible.",
 )
 MERGE_HELDOUT = (
-    "Ticket #{pair[gone][id]} is a double of ticket #{pair[kept][id]}, which we keep. Merge the double into it. "
+    "Ticket #{pair[gone][id]} is a double of ticket #{pair[kept][id]}: merge it into #{pair[kept][id]}, so that #{pair[kept][id]} stays. "
     "If that is not possible, answer: impossible.",
 )
 DUE = (

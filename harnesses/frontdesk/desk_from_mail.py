@@ -40,7 +40,7 @@ async def _(page: Page, letter: Row) -> None:
 
 
 @frontdesk.task(
-    'Open a ticket of {priority} priority in the desk for the mail "{letter[subject]}": for the customer who wrote it, with the mail’s subject '
+    'Open a ticket of {priority} priority in the desk for the mail "{letter[subject]}": for the customer who wrote it, with the mail\'s subject '
     "as its subject and the mail's text as its description.",
     'The mail "{letter[subject]}" reports a problem. Make a ticket of it in the desk: its customer is the sender, subject and description are the '
     "mail's subject and text, and its priority is {priority}.",
@@ -124,7 +124,7 @@ async def _(page: Page, letter: Row) -> str:
     '{letter[sender]} hands a ticket over in the mail "{letter[subject]}". Change its assignee in the desk accordingly.',
     'Read the mail "{letter[subject]}" from {letter[sender]} and give the ticket that it names to the agent that it names.',
     heldout_wordings=(
-        'See to it that the desk agrees with what {letter[sender]} writes in "{letter[subject]}" about a ticket’s new assignee.',
+        'See to it that the desk agrees with what {letter[sender]} writes in "{letter[subject]}" about a ticket\'s new assignee.',
     ),
     max_steps=42,
     expected_steps=14,
@@ -145,9 +145,9 @@ async def _(page: Page, letter: Row) -> None:
 @frontdesk.task(
     'The mail "{letter[subject]}" from {letter[sender]} names the reference of a refund. Leave an internal note that is just this reference on the '
     "ticket that it is for.",
-    'Note the refund’s reference from the mail "{letter[subject]}" ({letter[sender]}) on its ticket in the desk, as an internal note with nothing else in it.',
+    'Note the refund\'s reference from the mail "{letter[subject]}" ({letter[sender]}) on its ticket in the desk, as an internal note with nothing else in it.',
     heldout_wordings=(
-        'Copy the reference in {letter[sender]}’s mail "{letter[subject]}" into an internal note on the ticket concerned; the note is the reference alone.',
+        'Copy the reference in {letter[sender]}\'s mail "{letter[subject]}" into an internal note on the ticket concerned; the note is the reference alone.',
     ),
     max_steps=54,
     expected_steps=21,
@@ -171,7 +171,7 @@ async def _(page: Page, letter: Row) -> None:
     'The mail "{letter[subject]}" from {letter[sender]} lists three tickets. Add the tag "{tag}" to each of them in the desk.',
     'Tag the three tickets that {letter[sender]} lists in the mail "{letter[subject]}" with "{tag}".',
     heldout_wordings=(
-        'Every ticket in {letter[sender]}’s list, the mail "{letter[subject]}", needs the tag "{tag}" in the desk.',
+        'Every ticket in {letter[sender]}\'s list, the mail "{letter[subject]}", needs the tag "{tag}" in the desk.',
     ),
     max_steps=90,
     expected_steps=30,

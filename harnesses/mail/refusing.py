@@ -79,7 +79,7 @@ def latest(state: State, params: Params) -> list[Row]:
 
 @mail.task(
     "Reply to the newest mail from {letter[sender_name]} with the text '{text}' " + IF_NOT,
-    "{letter[sender_name]} shall get an answer to the newest mail that came from there. Write just '{text}' " + IF_NOT,
+    "Find the newest mail that {letter[sender_name]} sent us, and reply to it with just this text: '{text}' " + IF_NOT,
     heldout_wordings=("Answer the most recent mail of {letter[sender_name]}; the text is '{text}' " + IF_NOT,),
     max_steps=30,
     expected_steps=11,
@@ -109,7 +109,7 @@ def nobodies(state: State, params: Params) -> list[str]:
 
 @mail.task(
     "Reply to the newest mail from {name} with the text '{text}' " + IF_NOT,
-    "{name} shall get an answer to the newest mail that came from there. Write just '{text}' " + IF_NOT,
+    "Find the newest mail that {name} sent us, and reply to it with just this text: '{text}' " + IF_NOT,
     heldout_wordings=("Answer the most recent mail of {name}; the text is '{text}' " + IF_NOT,),
     max_steps=15,
     expected_steps=6,
