@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -304,6 +305,20 @@ async def test_a_locked_calendar_and_a_stale_page_are_refused(tmp_path: Path) ->
         mine = next(row for row in before.tables["events"] if row["calendar_id"] == 1)
         told = await plan.send("POST", f"events/{mine['id']}/delete", 409, day=DAY, tag="0")
         assert "changed meanwhile" in told["error"] and plan.state().digest() == before.digest()
+
+
+@pytest.mark.parametrize(
+    ("day", "earliest"),
+    [("2026-04-22", None), (DAY, 9 * 60 + 30), ("2026-04-24", 8 * 60)],
+    ids=["past", "today", "next"],
+)
+async def test_a_free_time_is_not_past(tmp_path: Path, day: str, earliest: int | None) -> None:
+    async with running(tmp_path) as plan:
+        with closing(sqlite3.connect(plan.path)) as db, db:
+            db.execute("UPDATE settings SET value = ? WHERE key = 'now'", [f"{DAY} 09:15"])
+            db.execute("DELETE FROM events")
+        free = (await plan.get("free", day=day, minutes=60, person=[1, 3]))["free"]
+        assert free == ([] if earliest is None else list(range(earliest, 17 * 60 + 1, 30)))
 
 
 async def test_search_conflicts_and_free_times(tmp_path: Path) -> None:

@@ -189,6 +189,17 @@ def test_every_task_can_be_drawn(tmp_path: Path, data_seed: int) -> None:
         assert "{" not in task.instance(data_seed, state).instruction
 
 
+@pytest.mark.parametrize("data_seed", SEEDS[::6])
+def test_what_a_series_is_asked_to_be_is_said_and_likely(tmp_path: Path, data_seed: int) -> None:
+    seed.write(tmp_path / "plan.db", data_seed, {})
+    state = PLAN.state.read(tmp_path / "plan.db")  # type: ignore[attr-defined]
+    daily = PLAN.find_task("daily_times").instance(data_seed, state).params
+    begins, ends = (int(daily[key][:2]) * 60 + int(daily[key][3:]) for key in ("begins", "ends"))
+    assert 15 <= ends - begins <= 120
+    weekly = PLAN.find_task("weekly_until").instance(data_seed, state)
+    assert f"repeats until {weekly.params['until']['said']}" in weekly.instruction
+
+
 def test_every_task_is_whole() -> None:
     for task in PLAN.tasks.values():
         assert task.solve is not None and len(task.wordings) >= 2 and task.heldout_wordings, task.name

@@ -94,6 +94,32 @@ def test_a_second_name_for_a_harness_is_no_second_harness(tmp_path: Path) -> Non
     assert load(str(written(tmp_path / "shop.py", "shop", more="main = shop"))).name == "shop"
 
 
+def test_borrowed_harnesses_are_not_those_of_a_file_that_has_its_own(tmp_path: Path) -> None:
+    store = written(tmp_path / "store.py", "store")
+    borrows = f"""
+        from uigym.harnesses.desk.product import desk
+        from uigym.registry import load
+        kiosk, store = load("kiosk"), load({str(store)!r})
+        """
+    path = written(tmp_path / "shop.py", "shop", more=borrows)
+    for _ in range(2):
+        assert load(str(path)).name == "shop"
+        assert load(f"{path}:store") is load(str(store)) and load(f"{path}:kiosk") is load("kiosk")
+    both = written(tmp_path / "both.py", "tea", "cake", more=borrows)
+    with pytest.raises(HarnessError) as caught:
+        load(str(both))
+    assert str(caught.value).endswith(f"choose one: {both}:tea, {both}:cake")
+
+
+def test_file_that_only_borrows(tmp_path: Path) -> None:
+    path = tmp_path / "again.py"
+    path.write_text("from uigym.registry import load\nkiosk = load('kiosk')\n")
+    assert load(str(path)) is load("kiosk")
+    path.write_text("from uigym.registry import load\nkiosk, desk = load('kiosk'), load('desk')\n")
+    with pytest.raises(HarnessError, match=r"several harnesses; choose one: .*:kiosk, .*:desk"):
+        load(str(path))
+
+
 def test_file_without_a_harness(tmp_path: Path) -> None:
     path = tmp_path / "shop.py"
     path.write_text("shop = 1\n")

@@ -448,3 +448,11 @@ async def test_discounts_and_customers(tmp_path: Path) -> None:
             "customers": [{**customer, "note": "VIP"}]
         }
         assert customer["company"] in await shop.get(f"/office/customers?q={customer['email']}")
+
+
+async def test_names_dates_and_amounts_keep_their_order_in_arabic(tmp_path: Path) -> None:
+    async with running(tmp_path, look={"language": "ar"}) as shop:
+        product = next(row["product_id"] for row in shop.state().tables["reviews"])
+        assert re.search(r"<bdi>[^<]+</bdi> · <bdi>\d+ \S+ \d{4}</bdi>", await shop.get(f"/products/{product}"))
+    said = language(HERE / "languages", "ar")("Refunded: {amount}", amount="$12.50")
+    assert said.endswith("\u2068$12.50\u2069")

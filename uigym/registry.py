@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
+import weakref
 import zlib
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
@@ -19,10 +20,15 @@ from types import ModuleType
 from uigym.errors import HarnessError, did_you_mean
 from uigym.harness import Harness, Task
 
+_Found = dict[str, Harness]
+"""Harnesses by the name of their variable."""
 GROUP = "uigym.harnesses"
 """Entry point group in which a package declares its harnesses: name = "module:harness"."""
 _BUNDLED = Path(__file__).parent / "harnesses"
-_loaded: dict[Path, tuple[int, ModuleType]] = {}
+_loaded: dict[Path, tuple[int, _Found, _Found]] = {}
+"""Of each file: when it was changed, the harnesses at its top level, and those of them that are its own."""
+_given: weakref.WeakValueDictionary[int, Harness] = weakref.WeakValueDictionary()
+"""What `load` has returned so far, by identity: another file that has one of them has borrowed it."""
 
 
 def load(ref: str) -> Harness:
@@ -33,7 +39,9 @@ def load(ref: str) -> Harness:
     """
     path, _, name = ref.rpartition(":") if ".py:" in ref else (ref, "", "")
     if path.endswith(".py"):
-        return _from_file(Path(path).expanduser(), name)
+        harness = _from_file(Path(path).expanduser(), name)
+        _given[id(harness)] = harness
+        return harness
     bundled, declared = _bundled().get(ref), _declared().get(ref, [])
     if len(declared) + (bundled is not None) > 1:
         places = [f"{_owner(point)} ({point.value})" for point in declared]
@@ -46,6 +54,7 @@ def load(ref: str) -> Harness:
     harness = _from_bundle(bundled) if bundled is not None else _from_entry_point(declared[0])
     if harness.name != ref:
         raise HarnessError(f'the harness that is registered as "{ref}" calls itself "{harness.name}"; expected "{ref}"')
+    _given[id(harness)] = harness
     return harness
 
 
@@ -121,13 +130,13 @@ def _from_file(path: Path, name: str) -> Harness:
     if not path.is_file():
         near = did_you_mean(path.name, [other.name for other in sorted(path.parent.glob("*.py"))])
         raise HarnessError(f"there is no harness file {path}. {near}")
-    found = {variable: value for variable, value in vars(_module(path.resolve())).items() if isinstance(value, Harness)}
+    found, own = _harnesses(path.resolve())
     if not found:
         raise HarnessError(f"{path} defines no harness; expected one at its top level: {path.stem} = Harness(...)")
     if name:
         chosen = [harness for variable, harness in found.items() if name in (variable, harness.name)]
     else:
-        chosen = list(found.values())
+        chosen = list((own or found).values())
     distinct = list({id(harness): harness for harness in chosen}.values())
     if not distinct:
         raise HarnessError(f'{path} has no harness "{name}". {did_you_mean(name, found)}')
@@ -137,10 +146,22 @@ def _from_file(path: Path, name: str) -> Harness:
     return distinct[0]
 
 
-def _module(path: Path) -> ModuleType:
+def _harnesses(path: Path) -> tuple[_Found, _Found]:
+    """All harnesses at the top level of a file, and those that it has not got from another file or a bundle."""
     changed = path.stat().st_mtime_ns
-    if path in _loaded and _loaded[path][0] == changed:
-        return _loaded[path][1]
+    if path not in _loaded or _loaded[path][0] != changed:
+        found = _top_level(_module(path))
+        bundles = [module for name, module in list(sys.modules.items()) if name.startswith("uigym.harnesses.")]
+        borrowed = {id(each) for module in bundles for each in _top_level(module).values()} | set(_given)
+        _loaded[path] = changed, found, {key: value for key, value in found.items() if id(value) not in borrowed}
+    return _loaded[path][1:]
+
+
+def _top_level(module: ModuleType) -> _Found:
+    return {variable: value for variable, value in vars(module).items() if isinstance(value, Harness)}
+
+
+def _module(path: Path) -> ModuleType:
     module_name = f"uigym_harness_{path.stem}_{zlib.crc32(str(path).encode()):x}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None and spec.loader is not None
@@ -152,7 +173,6 @@ def _module(path: Path) -> ModuleType:
     except (Exception, SystemExit) as exc:
         del sys.modules[module_name]
         raise HarnessError(f"{_place(path, exc)}: {_said(exc)}") from exc
-    _loaded[path] = (changed, module)
     return module
 
 

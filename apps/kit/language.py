@@ -53,6 +53,8 @@ class Language:
     def __call__(self, text: str, /, **values: object) -> str:
         """A text in this language, its {names} filled in; the English text where none is known."""
         said = self.texts.get(text, text)
+        if self.direction == "rtl":  # a name or an amount of the other direction would be scrambled with what is around
+            values = {name: f"\u2068{value}\u2069" for name, value in values.items()}
         return said.format(**values) if values else said
 
     def day(self, moment: date | str, *, year: bool = True) -> str:

@@ -124,7 +124,7 @@ def ids(text: str) -> list[int]:
 
 
 def free(db: sqlite3.Connection, people: Iterable[int], day: str, minutes: int) -> Record:
-    """When people are busy on a day, and when all of them are free for so long, from 8:00 to 18:00."""
+    """When people are busy on a day, and when all of them are free for so long, from 8:00 to 18:00 and not past."""
     wanted = list(dict.fromkeys(people))
     busy: dict[int, list[Record]] = {person: [] for person in wanted}
     for each in between_days(db, day, day):
@@ -132,16 +132,17 @@ def free(db: sqlite3.Connection, people: Iterable[int], day: str, minutes: int) 
             for person in busy_people(db, each) & busy.keys():
                 busy[person].append({"starts": _minute(each["starts"], day), "ends": _minute(each["ends"], day)})
     taken = [(slot["starts"], slot["ends"]) for slots in busy.values() for slot in slots]
-    return {"busy": busy, "free": list(_free(taken, minutes)) if wanted else []}
+    earliest = _minute(settings(db)["now"], day)
+    return {"busy": busy, "free": list(_free(taken, minutes, earliest)) if wanted else []}
 
 
 def _minute(moment: str, day: str) -> int:
     return min(max(int(between(f"{day} 00:00", moment).total_seconds()) // 60, 0), 1440)
 
 
-def _free(taken: list[tuple[int, int]], minutes: int) -> Iterator[int]:
+def _free(taken: list[tuple[int, int]], minutes: int, earliest: int) -> Iterator[int]:
     for start in range(FIRST, LAST - minutes + 1, 30):
-        if not any(begin < start + minutes and end > start for begin, end in taken):
+        if start >= earliest and not any(begin < start + minutes and end > start for begin, end in taken):
             yield start
 
 

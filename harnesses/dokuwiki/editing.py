@@ -81,7 +81,7 @@ async def _(page: Page, boat: Row, gear: str) -> None:
 @dokuwiki.task(
     'Add a row at the end of the table on the page {supplier[id]}: "{what}" in the first column, "{value}" in the second.',
     'The table of the page {supplier[id]} needs one more row at its end, with "{what}" and "{value}" as its two cells.',
-    "On the page {supplier[id]}, let the last row of the table say: {what}, {value}. It is a new row.",
+    'On the page {supplier[id]}, let a new last row of the table have the cells "{what}" and "{value}".',
     heldout_wordings=(
         'Append a new row with the cells "{what}" and "{value}" to the table on the page {supplier[id]}.',
     ),

@@ -88,7 +88,7 @@ async def _(page: Page, one: Row, count: int, unit: str) -> None:
     'In the node "{one[name]}" of the flow {one[tab]}, change the target range so that it ends at {high}. Deploy.',
     'The range node "{one[name]}" (flow {one[tab]}) must map its input to the range from 0 to {high}. Set that and deploy.',
     'Open "{one[name]}" in the flow {one[tab]} and set the upper end of its result range to {high}; deploy.',
-    heldout_wordings=('Let "{one[name]}" on the tab {one[tab]} scale to 0 up to {high}, and deploy.',),
+    heldout_wordings=('Let the target range of "{one[name]}" on the tab {one[tab]} be 0 to {high}, and deploy.',),
     max_steps=27,
     expected_steps=9,
     tags=("form", "edit", "medium"),

@@ -11,10 +11,12 @@ from uigym.harnesses.plan.product import (
     add_person,
     choose,
     click,
+    clock,
     fill,
     find,
     go_to,
     later,
+    minutes,
     named,
     new_event,
     occurrences,
@@ -154,9 +156,9 @@ async def _(page: Page, title: str, on: Row, days: int) -> None:
 
 
 @PLAN.task(
-    'Set up "{title}" in the calendar Work: every {first} and {second} from {hours}, beginning on {on[said]}, the last day being {until[said]}.',
-    'A new series in the calendar Work, "{title}", takes place every week on {first} and {second}, {hours}; it begins on {on[said]} and ends on {until[said]}. Create it.',
-    heldout_wordings=('From {on[said]} until {until[said]} there is "{title}" each {first} and {second}, {hours}. Put the series into the calendar Work.',),
+    'Set up "{title}" in the calendar Work: every {first} and {second} from {hours}, beginning on {on[said]}. It repeats until {until[said]}.',
+    'A new series in the calendar Work, "{title}", takes place every week on {first} and {second}, {hours}; it begins on {on[said]} and repeats until {until[said]}. Create it.',
+    heldout_wordings=('From {on[said]} on there is "{title}" each {first} and {second}, {hours}, which repeats until {until[said]}. Put the series into the calendar Work.',),
     max_steps=90,
     expected_steps=30,
     tags=("form", "date", "multi-step", "hard"),
@@ -197,7 +199,8 @@ def daily_times(
     on: Row = one_from(coming_days),
     count: int = between(3, 12),
     begins: str = one_of("07:00", "07:30", "20:00"),
-    ends: str = one_of("20:15", "20:30"),
+    lasts: int = one_of(15, 30, 45, 90, 120),
+    ends: str = computed(lambda state, p: clock(minutes(f"{p['on']['day']} {p['begins']}") + p["lasts"])),
 ) -> Verifier:
     times = {"starts": f"{on['day']} {begins}", "ends": f"{on['day']} {ends}"}
     return only(new_event(title=title, calendar_id=2, repeat="daily", count=count, **times))

@@ -179,7 +179,7 @@ def _after(day: str, moment: str) -> int:
 
 
 def meetings(state: State, params: Params) -> list[Row]:
-    """Pairs of people, days and lengths for which there is a time, but not the first of the day."""
+    """Pairs of people, days and lengths for which there is a time, but not the first of the day. No hour of them is past."""
     found = []
     everybody = state.tables["people"]
     for day in coming_days(state, params)[:6]:
@@ -301,9 +301,9 @@ def loads(state: State, params: Params) -> list[Row]:
 
 
 @PLAN.task(
-    "Compare the load of two people on the board {load[board][name]}: how many cards more does {load[first][name]} have than {load[second][name]}? Answer with a number.",
-    "On the board {load[board][name]}, {load[first][name]} has more cards than {load[second][name]}. How many more? Answer with a number.",
-    heldout_wordings=("By how many cards of the board {load[board][name]} does {load[first][name]} have more to do than {load[second][name]}? Answer with a number.",),
+    "Compare the load of two people on the board {load[board][name]}, all columns counted: how many cards more does {load[first][name]} have than {load[second][name]}? Answer with a number.",
+    "On the board {load[board][name]}, {load[first][name]} has more cards than {load[second][name]} in all columns together. How many more? Answer with a number.",
+    heldout_wordings=("By how many cards does what is assigned to {load[first][name]} exceed what is assigned to {load[second][name]} on the whole board {load[board][name]}? Answer with a number.",),
     max_steps=24,
     expected_steps=8,
     tags=("compare", "answer", "hard"),

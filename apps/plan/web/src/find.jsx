@@ -45,6 +45,7 @@ export function FindTime({ tools }) {
         <Field label="How long"><Choice id="minutes" value={minutes} options={LENGTHS.map((each) => [each, t("{n} minutes", { n: each })])} onChoose={(value) => setMinutes(+value)} /></Field>
       </div>
       {day && <Bars people={people} told={told} />}
+      <p class="soft">{t("People are busy when they own an event or are its guest. All-day events do not count.")}</p>
       {day && <h2>{t("Everybody is free on {day} at", { day: fullDay(day) })}</h2>}
       <div class="free-times">
         {told.free.map((start) => (

@@ -8,6 +8,7 @@ const HOUR = boot.settings.density === "compact" ? 40 : 48; // px
 const FIRST = 7; // hour at the top of the window
 const SNAP = 15; // minutes
 const NEAR = 4; // px: less is a click
+const LINE = 14; // px, of the text of an event
 
 const snap = (minute) => Math.round(minute / SNAP) * SNAP;
 const top = (minute) => (minute * HOUR) / 60;
@@ -108,19 +109,20 @@ function AllDay({ days, events, open, create }) {
 function Block({ part, day, hands, open, gone }) {
   const { event, from, to, lane, lanes: count, clash } = part;
   const height = Math.max(top(to - from) - 1, 11);
+  const lines = Math.floor((height - 2) / LINE);
   const place = `top: ${top(from)}px; height: ${height}px; inset-inline-start: calc(${(100 * lane) / count}% + 1px); width: calc(${100 / count}% - 4px)`;
   const last = event.ends <= `${plus(day, 1)} 00:00`;
   return (
     <div
-      class={`block ${gone ? "gone" : ""} ${height < 20 ? "tiny" : height < 35 ? "short" : ""} ${calendar(event.calendar_id).writable ? "" : "locked"}`}
+      class={`block ${gone ? "gone" : ""} ${height < 20 ? "tiny" : ""} ${lines < 3 || count > 1 ? "short" : ""} ${calendar(event.calendar_id).writable ? "" : "locked"}`}
       style={`${place}; --c: var(--c-${colourOf(event)})`}
       role="button" tabIndex={0} data-testid={`event-${event.id}-${event.day}`} title={`${event.title}\n${spanText(event)}${event.place && `\n${event.place}`}`}
       onPointerDown={(at) => hands.move(at, event, day)}
       onKeyDown={(key) => (key.key === "Enter" || key.key === " ") && (key.preventDefault(), open(event))}
     >
       <b>{clash && <span class="clash" title={t("At the same time as another of your events")}>!</span>}{event.title}</b>
-      {height > 34 && <span>{spanText(event)}</span>}
-      {height > 52 && event.place && <span>{event.place}</span>}
+      {lines > 1 && <span>{spanText(event)}</span>}
+      {lines > 3 && event.place && <span>{event.place}</span>}
       {last && <span class="handle" data-testid={`resize-${event.id}-${event.day}`} onPointerDown={(at) => hands.stretch(at, event, day)} />}
     </div>
   );
