@@ -141,11 +141,9 @@ async def stopped(play: Attempt) -> None:
     await play.act("delete", *play.params["news"]["ids"])
 
 
-async def replied(play: Attempt) -> None:
-    letter = play.params["letter"]
-    await play.send(
-        to=letter["sender"], subject=f"Re: {letter['subject']}", body=play.params["text"], reply_to=letter["mail"]
-    )
+async def replied(play: Attempt, body: str = "{}") -> None:
+    letter, body = play.params["letter"], body.format(play.params["text"])
+    await play.send(to=letter["sender"], subject=f"Re: {letter['subject']}", body=body, reply_to=letter["mail"])
 
 
 async def forwarded(play: Attempt, keep: bool = True) -> None:
@@ -155,9 +153,10 @@ async def forwarded(play: Attempt, keep: bool = True) -> None:
     await play.send(**form, keep=files if keep else [])
 
 
-async def copied(play: Attempt) -> None:
+async def copied(play: Attempt, body: str = "{}") -> None:
     p = play.params
-    await play.send(to=p["person"]["email"], cc=p["copy"]["email"], subject=p["subject"], body=p["text"])
+    to, cc = p["person"]["email"], p["copy"]["email"]
+    await play.send(to=to, cc=cc, subject=p["subject"], body=body.format(p["text"]))
 
 
 def listing(tag: str = "ul") -> Way:
@@ -186,9 +185,9 @@ async def attached(play: Attempt, old: bool = False) -> None:
     await play.post(f"/drafts/{id}/send")
 
 
-async def drafted(play: Attempt) -> int:
+async def drafted(play: Attempt, body: str = "<div>{}<br></div>") -> int:
     p = play.params
-    return await play.draft(to=p["person"]["email"], subject=p["subject"], body=p["text"])
+    return await play.draft(to=p["person"]["email"], subject=p["subject"], body=body.format(p["text"]))
 
 
 async def undone(play: Attempt) -> None:
@@ -203,9 +202,9 @@ async def redirected(play: Attempt) -> None:
     await play.post(f"/drafts/{letter['id']}/send")
 
 
-async def saved(play: Attempt) -> None:
+async def saved(play: Attempt, **more: str) -> None:
     letter = play.params["letter"]
-    await play.post("/contacts", name=letter["sender_name"], email=letter["sender"], phone=letter["phone"])
+    await play.post("/contacts", name=letter["sender_name"], email=letter["sender"], phone=letter["phone"], **more)
 
 
 async def away(play: Attempt) -> None:
@@ -356,6 +355,13 @@ MISSES: list[tuple[str, Way]] = [
     ("send_file", two_mails),
     ("send_file", lambda play: attached(play, old=True)),
     ("forward_with_files", lambda play: forwarded(play, keep=False)),
+    ("add_sender_to_contacts", lambda play: saved(play, notes="Very important customer")),
+    ("add_sender_to_contacts", lambda play: saved(play, company="Acme")),
+    ("reply_to_mail", lambda play: replied(play, '<a href="https://phish.example/">{}</a>')),
+    ("reply_to_mail", lambda play: replied(play, "<b>{}</b>")),
+    ("reply_to_newest", lambda play: replied(play, "<ul><li><u>{}</u></li></ul>")),
+    ("write_with_copy", lambda play: copied(play, "<blockquote>{}</blockquote>")),
+    ("leave_draft", lambda play: drafted(play, '<a href="https://phish.example/">{}</a>')),
     ("write_bulleted_list", listing("ol")),
     ("write_bold_word", emphasis("The  deadline was ")),
     ("write_bold_word", emphasis(tag="i")),

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
+from uigym.apps.kit.store import connect
 from uigym.apps.plan import recur, seed
 from uigym.apps.plan.app import create_app
 from uigym.apps.plan.looks import PARTS
@@ -229,6 +230,7 @@ async def test_an_event_is_created_as_asked(tmp_path: Path) -> None:
     [
         {"title": " "}, {"calendar_id": 4}, {"calendar_id": 99}, {"ends": f"{DAY} 10:00"}, {"ends": DAY}, {"guests": [99]},
         {"repeat": "daily", "until": "2026-05-01", "count": 3}, {"repeat": "daily", "until": "2026-04-01"},
+        {"all_day": True, "ends": "2099-01-01"}, {"ends": "2027-04-25 10:00"},
     ],
 )  # fmt: skip
 async def test_an_event_that_cannot_be_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
@@ -239,7 +241,18 @@ async def test_an_event_that_cannot_be_is_refused(tmp_path: Path, wrong: dict[st
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"starts": "yesterday"}, {"zone": "Mars"}, {"weekdays": "xyz"}, {"title": "x" * 300}, {"id": 4}]
+    "wrong",
+    [
+        {"starts": "0026-04-23 10:00"},
+        {"starts": "0001-01-01"},
+        {"ends": "9999-12-31"},
+        {"until": "2101-01-01"},
+        {"starts": "yesterday"},
+        {"zone": "Mars"},
+        {"weekdays": "xyz"},
+        {"title": "x" * 300},
+        {"id": 4},
+    ],
 )
 async def test_what_cannot_be_read_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     async with running(tmp_path) as plan:
@@ -291,6 +304,54 @@ async def test_editing_and_deleting_one_or_all(tmp_path: Path) -> None:
         seen = (await plan.get(path))["tag"]
         await plan.send("POST", f"{path}/delete", 200, scope="all", day=DAY, tag=seen)
         assert not plan.state().tables["skips"]
+
+
+async def test_dates_that_no_planner_needs_are_refused_everywhere(tmp_path: Path) -> None:
+    async with running(tmp_path) as plan:
+        made = await plan.send("POST", "events", 201, **event())
+        seen = (await plan.shown("Tea"))["tag"]
+        times = {"starts": "0001-01-01 00:00", "ends": "0001-01-01 01:00"}
+        await plan.send("POST", f"events/{made['id']}/move", 422, day=DAY, tag=seen, **times)
+        for path, query in (
+            ("conflicts", {**times, "zone": "Asia/Seoul"}), ("events", {"first": "0001-01-01", "last": "0001-01-02"}),
+            ("free", {"day": "9999-12-31", "minutes": 60, "person": [1]}),
+        ):  # fmt: skip
+            assert (await plan.http.get(f"/api/{path}", params=query)).status_code == 422
+        long = {"starts": "1971-01-01 00:00", "ends": "2099-01-01 00:00", "zone": "Asia/Seoul"}
+        assert (await plan.http.get("/api/conflicts", params=long)).status_code == 409
+
+
+async def test_what_is_missing_is_said_without_looking_at_events(tmp_path: Path) -> None:
+    async with running(tmp_path) as plan:
+        with connect(plan.path) as db:  # as only another program could leave it
+            db.execute("UPDATE events SET starts = '0001-01-01', ends = '9999-12-31', all_day = 1 WHERE id = 1")
+        missing = await plan.http.get("/nowhere")
+        assert missing.status_code == 404 and 'id="app"' in missing.text
+
+
+async def test_all_day_and_timed_stay_apart(tmp_path: Path) -> None:
+    async with running(tmp_path) as plan:
+        for asked, times in (
+            ({}, {"starts": DAY, "ends": DAY}),
+            ({"all_day": True}, {"starts": f"{DAY} 10:00", "ends": f"{DAY} 11:00"}),
+            ({}, {"starts": f"{DAY} 10:00", "ends": "2026-04-24"}),
+        ):
+            made = await plan.send("POST", "events", 201, **event(**asked))
+            row, seen = plan.row("events", made["id"]), (await plan.get(f"events/{made['id']}"))["tag"]
+            await plan.send("POST", f"events/{made['id']}/move", 409, day=DAY, tag=seen, **times)
+            assert plan.row("events", made["id"]) == row
+
+
+async def test_a_series_is_changed_by_a_day_that_it_has(tmp_path: Path) -> None:
+    async with running(tmp_path) as plan:
+        made = await plan.send("POST", "events", 201, **event(repeat="weekly", weekdays="thu", count=3))
+        path, seen = f"events/{made['id']}", (await plan.shown("Tea"))["tag"]
+        await plan.send("POST", f"{path}/delete", 200, scope="one", day="2026-04-30", tag=seen)
+        before, times = plan.state(), {"starts": f"{DAY} 12:00", "ends": f"{DAY} 13:00"}
+        for day in ("2026-04-24", "2026-04-30", "2026-05-14", "1970-01-01"):
+            await plan.send("POST", f"{path}/move", 409, day=day, tag=seen, **times)
+            await plan.send("PUT", path, 409, day=day, tag=seen, fields=event(**times))
+        assert plan.state().digest() == before.digest()
 
 
 async def test_a_locked_calendar_and_a_stale_page_are_refused(tmp_path: Path) -> None:
@@ -373,7 +434,10 @@ async def test_a_card_is_created_filled_in_and_put_away(tmp_path: Path) -> None:
     async with running(tmp_path) as plan:
         before = plan.state()
         full = full_column(before)
-        for path, body in ((f"columns/{full['id']}/cards", {"title": "x"}), ("columns/1/cards", {"title": ""})):
+        for path, body in (
+            (f"columns/{full['id']}/cards", {"title": "x"}), ("columns/1/cards", {"title": ""}),
+            ("columns/1/cards", {"title": "x", "assignee_id": 99}),
+        ):  # fmt: skip
             await plan.send("POST", path, 409, **body)
         assert plan.state().digest() == before.digest()
         made = await plan.send("POST", "columns/1/cards", 201, title="New", labels=[2], items=["a", "b"], assignee_id=3)

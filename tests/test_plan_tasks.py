@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from uigym.apps.kit.store import connect
 from uigym.apps.plan import looks, seed
 from uigym.apps.plan.app import create_app
+from uigym.apps.plan.recur import between, later
 from uigym.harness import Instance, Split
 from uigym.policy.scripted import OraclePolicy
 from uigym.registry import load
@@ -238,6 +240,30 @@ async def test_near_misses_do_not_pass(tmp_path: Path, task: str, miss: str) -> 
     assert not verdict.success and verdict.score < 1
     if miss == "extra" and task != "rename_column":
         assert verdict.score == 0
+
+
+@pytest.mark.parametrize("more", [{"notes": "x"}, {"colour": "red"}, {"reminder": 30}])
+async def test_one_of_a_series_is_otherwise_as_it_was(tmp_path: Path, more: dict[str, Any]) -> None:
+    async with attempt(tmp_path, "change_one") as play:
+        p = play.instance.params
+        day = p["event"]["day"]
+        (row,) = [row for row in play.before.tables["events"] if row["id"] == p["event"]["key"]]
+        times = {"starts": f"{day} {p['begins']}", "ends": f"{day} {p['ends']}"}
+        body = {"tag": "", "day": day, "scope": "one", "fields": written(row, **times, **more)}
+        await play.send([("PUT", f"events/{row['id']}", body)])
+        assert not play.verdict().success
+
+
+@pytest.mark.parametrize(("begins", "ends", "paid"), [(1, 1, True), (0, 0, True), (0, 1, False)])
+async def test_a_series_that_moves_keeps_its_length(tmp_path: Path, begins: int, ends: int, paid: bool) -> None:
+    async with attempt(tmp_path, "move_series") as play:
+        event, to = (play.instance.params[name] for name in ("event", "to"))
+        by = between(event["starts"][:10], to["day"])
+        first, last = (later(moment, by * far) for moment, far in zip(event["first"], (begins, ends), strict=True))
+        sql = "UPDATE events SET weekdays = ?, starts = ?, ends = ? WHERE id = ?"
+        with connect(play.path) as db:  # as the dialog of the whole series leaves it
+            db.execute(sql, (to["said"][:3].lower(), first, last, event["key"]))
+        assert play.verdict().success is paid
 
 
 async def test_looking_at_fewer_calendars_is_no_side_effect(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def create_app(workdir: Path) -> FastAPI:
     path = Path(workdir) / "plan.db"
     if not path.exists():
         seed.write(path, 0, {})
-    app = new_app("Plan", HERE, path, lambda db, reason: shell(db))
+    app = new_app("Plan", HERE, path, lambda db, reason: shell(db, whole=False))
     for kind in (HTTPException, Missing, OverflowError, RequestValidationError, changes.Refused):
         app.add_exception_handler(kind, _refused)
     for add in (_add_pages, _add_reading, _add_calendar, _add_boards, _add_cards):
@@ -67,14 +67,14 @@ def create_app(workdir: Path) -> FastAPI:
     return app
 
 
-def shell(db: sqlite3.Connection) -> str:
-    """The page in which everything is drawn, with what it needs at its start."""
+def shell(db: sqlite3.Connection, whole: bool = True) -> str:
+    """The page in which everything is drawn, with what it needs at its start; without events if it is not whole."""
     session = queries.session(db)
     chosen = session["settings"]
     t = PAGES.language(chosen)
     boot = {
         **session,
-        "week": _week(db, chosen["now"][:10], FIRST_DAY[t.code]),
+        "week": _week(db, chosen["now"][:10], FIRST_DAY[t.code]) if whole else None,
         "texts": t.texts,
         "language": t.code,
         "months": t.months,
@@ -107,7 +107,7 @@ def _refused(request: Request, error: Exception) -> Response:
         text = "There is no such page."
     with connect(request.app.state.db) as db:
         if request.method == "GET" and not request.url.path.startswith("/api/"):
-            return HTMLResponse(shell(db), code)
+            return HTMLResponse(shell(db, whole=False), code)
         return JSONResponse({"error": PAGES.language(settings(db))(text, **values)}, code)
 
 
@@ -154,6 +154,7 @@ def _add_reading(app: FastAPI) -> None:
 
     @read("conflicts")
     async def conflicts(starts: Moment, ends: Moment, zone: Zone, but: int = 0) -> Any:
+        changes.not_too_long(starts, ends)
         with connect(app.state.db) as db:
             return queries.conflicts(db, starts, ends, zone, but)
 

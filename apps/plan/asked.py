@@ -10,12 +10,23 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from .looks import ZONES
 from .schema import WEEKDAYS
 
+YEARS = range(1970, 2101)
+"""That the planner knows."""
+
+
+def _day(text: str) -> str:
+    day = date.fromisoformat(text)
+    if day.year not in YEARS:
+        raise ValueError(f"expected a year from {YEARS[0]} to {YEARS[-1]}")
+    return day.isoformat()
+
 
 def _moment(text: str) -> str:
     """A day, or a day and a time."""
     if len(text) == 10:
-        return date.fromisoformat(text).isoformat()
-    return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M}"
+        return _day(text)
+    moment = datetime.fromisoformat(text)
+    return f"{_day(moment.date().isoformat())} {moment:%H:%M}"
 
 
 def _days(text: str) -> str:
@@ -32,7 +43,7 @@ def _zone(text: str) -> str:
 
 
 Moment = Annotated[str, AfterValidator(_moment)]
-Day = Annotated[str, AfterValidator(lambda text: date.fromisoformat(text).isoformat())]
+Day = Annotated[str, AfterValidator(_day)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Title = Annotated[str, Field(max_length=200)]
 Text = Annotated[str, Field(max_length=2000)]

@@ -23,6 +23,23 @@ class Refused(_Refused):
         self.values = values
 
 
+LONGEST = timedelta(days=366)
+"""That an event lasts."""
+
+
+def in_order(starts: str, ends: str, all_day: bool = False) -> None:
+    """Refuse what ends before it begins, or lasts too long."""
+    if ends < starts or (ends == starts and not all_day):
+        raise Refused("The end must be after the start.")
+    not_too_long(starts, ends)
+
+
+def not_too_long(starts: str, ends: str) -> None:
+    """Refuse what lasts too long."""
+    if between(starts, ends) > LONGEST:
+        raise Refused("An event may last {n} days at most.", n=LONGEST.days)
+
+
 def log(db: sqlite3.Connection, what: str, subject: str, id: int) -> None:
     """A line of the activity log."""
     known = settings(db)
@@ -61,6 +78,7 @@ def create(db: sqlite3.Connection, asked: Written) -> int:
 def edit(db: sqlite3.Connection, id: int, asked: Edited) -> None:
     """An event after its dialog; of a series, one occurrence or all of them."""
     row = _event(db, id, asked)
+    _on_a_day(db, row, asked.day)
     columns = _columns(db, asked.fields)
     if asked.scope == "one" and row["repeat"] != "none":
         _take_out(db, row, asked.day, {**columns, "repeat": "none", "weekdays": "", "until": None, "count": None})
@@ -79,12 +97,14 @@ def edit(db: sqlite3.Connection, id: int, asked: Edited) -> None:
 def move(db: sqlite3.Connection, id: int, asked: Moved) -> None:
     """An event after a drag; of a series, one occurrence or all of them."""
     row = _event(db, id, asked)
+    _on_a_day(db, row, asked.day)
     here = settings(db)["zone"]
     starts, ends = asked.starts, asked.ends
+    if any((len(moment) == 10) != row["all_day"] for moment in (starts, ends)):
+        raise Refused("Give a start and an end.")
     if not row["all_day"]:
         starts, ends = moved(starts, here, row["zone"]), moved(ends, here, row["zone"])
-    if ends < starts or (ends == starts and not row["all_day"]):
-        raise Refused("The end must be after the start.")
+    in_order(starts, ends, row["all_day"])
     if asked.scope == "one" and row["repeat"] != "none":
         _take_out(db, row, asked.day, {**row, "starts": starts, "ends": ends, "repeat": "none", "weekdays": "", "until": None, "count": None})  # fmt: skip
         return
@@ -155,8 +175,7 @@ def _columns(db: sqlite3.Connection, asked: Written) -> Record:
         columns |= {"starts": asked.starts[:10], "ends": asked.ends[:10]}
     elif len(asked.starts) == 10 or len(asked.ends) == 10:
         raise Refused("Give a start and an end.")
-    if columns["ends"] < columns["starts"] or (columns["ends"] == columns["starts"] and not asked.all_day):
-        raise Refused("The end must be after the start.")
+    in_order(columns["starts"], columns["ends"], asked.all_day)
     known = {row[0] for row in db.execute("SELECT id FROM people")}
     if not set(asked.guests) <= known:
         raise Refused("There is no such person.")
@@ -183,8 +202,20 @@ def _take_out(db: sqlite3.Connection, row: Record, day: str, columns: Record) ->
     log(db, "changed", "event", id)
 
 
+def _happens(db: sqlite3.Connection, row: Record, day: str) -> bool:
+    """Whether a series has an event on a day."""
+    skipped = record(db, "SELECT id FROM skips WHERE event_id = ? AND day = ?", (row["id"], day))
+    return not skipped and day in days(row)
+
+
+def _on_a_day(db: sqlite3.Connection, row: Record, day: str) -> None:
+    """Refuse to change a series by a day on which it is not; the day from which it counts will do."""
+    if row["repeat"] != "none" and day != row["starts"][:10] and not _happens(db, row, day):
+        raise Refused("The series has no event on that day.")
+
+
 def _skip(db: sqlite3.Connection, row: Record, day: str) -> None:
-    if day not in days(row) or record(db, "SELECT id FROM skips WHERE event_id = ? AND day = ?", (row["id"], day)):
+    if not _happens(db, row, day):
         raise Refused("The series has no event on that day.")
     insert(db, "skips", {"event_id": row["id"], "day": day})
 

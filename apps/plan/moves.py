@@ -46,6 +46,7 @@ def new_card(db: sqlite3.Connection, column: int, asked: NewCard) -> int:
     """A card at the end of a column; its id."""
     if not asked.title:
         raise Refused("Give it a title.")
+    _known(db, asked.assignee_id)
     row = _column(db, column)
     _room(db, row)
     last = db.execute("SELECT coalesce(max(position), 0) FROM cards WHERE column_id = ?", [column]).fetchone()[0]
@@ -64,8 +65,7 @@ def edit_card(db: sqlite3.Connection, id: int, asked: CardFields) -> None:
     same(_card(db, id), asked.tag)
     if not asked.title:
         raise Refused("Give it a title.")
-    if asked.assignee_id is not None and not record(db, "SELECT id FROM people WHERE id = ?", [asked.assignee_id]):
-        raise Refused("There is no such person.")
+    _known(db, asked.assignee_id)
     update(db, "cards", id, asked.model_dump(exclude={"tag"}))
     log(db, "changed", "card", id)
 
@@ -163,6 +163,12 @@ def _named(name: str) -> str:
     if not name:
         raise Refused("Give it a name.")
     return name
+
+
+def _known(db: sqlite3.Connection, person: int | None) -> None:
+    """Refuse somebody whom nobody knows."""
+    if person is not None and not record(db, "SELECT id FROM people WHERE id = ?", [person]):
+        raise Refused("There is no such person.")
 
 
 def _room(db: sqlite3.Connection, column: Record) -> None:

@@ -39,7 +39,7 @@ def strangers(state: State, params: Params) -> list[Row]:
 )
 def add_sender_to_contacts(letter: Row = one_from(strangers)) -> Verifier:
     who = {"name": letter["sender_name"], "email": letter["sender"], "phone": letter["phone"]}
-    return only(added("contacts", who))
+    return only(added("contacts", company="", notes="", **who))
 
 
 @add_sender_to_contacts.oracle

@@ -151,12 +151,18 @@ def to(*addresses: str) -> Callable[[Any], bool]:
     return addressed
 
 
+def unformatted(found: Any) -> bool:
+    """Whether the HTML of a mail is nothing but lines of text."""
+    return "<" not in re.sub(r"</?p>|<br>", "", str(found))
+
+
 def sent(**columns: Any) -> Change:
     """One mail was sent, with these values; it may wait in the outbox, where nothing more is to be done.
 
-    While it is a draft, it is no side effect. Columns that are not named: nobody in copy, no answer, nothing passed on.
+    While it is a draft, it is no side effect. Columns that are not named: nobody in copy, no answer, nothing passed on,
+    no links and no formatting.
     """
-    plain = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None}
+    plain = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "body": unformatted}
     gone = any_value("outbox", "sent")
     return drafted(added("messages", status=gone, **{**plain, **columns}), status="draft")
 

@@ -25,6 +25,7 @@ from uigym.harnesses.mail.product import (
     send,
     sent,
     to,
+    unformatted,
 )
 from uigym.harnesses.mail.reading import shipped
 from uigym.params import one_from, one_of, rows
@@ -353,7 +354,8 @@ def leave_draft(
     person: Row = one_from(contacts), subject: str = one_of(*SUBJECTS), text: str = one_of(*TEXTS)
 ) -> Verifier:
     plain: dict[str, Any] = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
-    return only(added("messages", status="draft", recipients=to(person["email"]), subject=subject, text=text, **plain))
+    said = {"subject": subject, "text": text, "body": unformatted}
+    return only(added("messages", status="draft", recipients=to(person["email"]), **said, **plain))
 
 
 @leave_draft.oracle

@@ -22,9 +22,8 @@ from uigym.harnesses.plan.product import (
 )
 from uigym.params import computed, one_from, one_of
 from uigym.types import Row, State
-from uigym.verifiers.match import any_value
 from uigym.verifiers.state import changed
-from uigym.verify import Verifier
+from uigym.verify import Verifier, any_of
 
 DAY_MINUTES = 1440
 
@@ -197,8 +196,10 @@ async def _(page: Page, event: Row, ends: str) -> None:
 )  # fmt: skip
 def move_series(event: Row = one_from(series_of_week), to: Row = one_from(other_days)) -> Verifier:
     days = recur.between(event["starts"][:10], to["day"])
-    starts, ends = (any_value(moment, recur.later(moment, days)) for moment in event["first"])
-    return only(changed("events", key=event["key"], weekdays=to["said"][:3].lower(), starts=starts, ends=ends))
+    there = [recur.later(moment, days) for moment in event["first"]]
+    wanted = [(event["first"][0], event["first"][1]), (there[0], there[1])]
+    whole = {"key": event["key"], "weekdays": to["said"][:3].lower()}
+    return any_of(*(only(changed("events", starts=starts, ends=ends, **whole)) for starts, ends in wanted))
 
 
 @move_series.oracle

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from uigym.harnesses.plan.product import (
+    PLAIN,
     PLAN,
     Page,
     Params,
@@ -359,10 +360,17 @@ def change_one(
     begins: str = one_of("11:15", "12:15", "14:45"),
     ends: str = one_of("16:15", "17:45"),
 ) -> Verifier:
-    kept = {name: event[name] for name in ("title", "calendar_id", "place", "guests", "zone")}
+    kept = {name: event[name] for name in PLAIN} | {"title": event["title"]}
     times = {"starts": f"{event['day']} {begins}", "ends": f"{event['day']} {ends}"}
-    alone = {"repeat": "none", "series_id": event["key"], "series_day": event["day"]}
-    return only(added("events", {**kept, **times, **alone}), added("skips", event_id=event["key"], day=event["day"]))
+    alone = {
+        "repeat": "none",
+        "weekdays": "",
+        "until": None,
+        "count": None,
+        "series_id": event["key"],
+        "series_day": event["day"],
+    }
+    return only(added("events", {**kept, **times, **alone}), added("skips", event_id=event["key"], day=event["day"]))  # fmt: skip
 
 
 @change_one.oracle
