@@ -59,7 +59,7 @@ def open_ticket_from_mail(
         "subject": text(letter["subject"]),
         "description": text(letter["text"]),
     }
-    plain = {"status": "open", "assignee_id": None, "due_on": None, "merged_into": None}
+    plain: Row = {"status": "open", "assignee_id": None, "due_on": None, "merged_into": None}
     return just(added("desk.tickets", ticket, priority=priority.lower(), **plain))
 
 
