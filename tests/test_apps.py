@@ -153,6 +153,21 @@ async def test_hostile_records_are_shown_and_not_obeyed(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", APPS)
+async def test_addresses_that_no_page_leads_to_are_answered(name: str, tmp_path: Path) -> None:
+    """Long searches, numbers beyond all bounds, filters of what is not there."""
+    async with app_of(name, tmp_path, 2, {}) as http:
+        pages = await crawl(http)
+        wrong: set[str] = set()
+        for url in pages:
+            parts = urlsplit(url)
+            wrong |= {re.sub(r"\d+", digits, parts.path) for digits in ("9" * 5_000, "9" * 18, "٣")}
+            wrong |= {f"{parts.path}?{re.sub('=[^&]*', f'={value}', parts.query)}" for value in ("999", "²", "-1", "x")}
+            wrong.add(f"{parts.path}?q={'a%20' * 200}{'a' * 59_000}")
+        for url in sorted(wrong):
+            assert (await http.get(url)).status_code in (200, 404, 422), url[:200]
+
+
+@pytest.mark.parametrize("name", APPS)
 async def test_an_appearance_that_is_not_there(name: str, tmp_path: Path) -> None:
     written = importlib.import_module(f"uigym.apps.{name}.seed")
     with pytest.raises(ValueError, match="theme cannot be 'plaid'; expected one of daylight"):

@@ -150,7 +150,21 @@ def test_sums_of_the_seed_are_those_of_its_lines(tmp_path: Path) -> None:
 
 def test_amounts_are_read_as_people_write_them() -> None:
     assert [cents(text) for text in ("1250", "$1,250.00", " 12.5 ")] == [125_000, 125_000, 1_250]
-    for wrong in ("", "12,5x", "1.234", "-5", "0", "99999999999", "1e5"):
+    for wrong in (
+        "",
+        "12,5x",
+        "1.234",
+        "-5",
+        "0",
+        "99999999999",
+        "1e5",
+        "12,50",
+        "1,2345.00",
+        "1,,000",
+        "1250,",
+        "١٢",
+        "²",
+    ):
         with pytest.raises(Refused):
             cents(wrong)
 
@@ -198,6 +212,9 @@ async def test_an_invoice_is_made_sent_paid_and_credited(tmp_path: Path) -> None
         assert (copy["total"], copy["status"], copy["due_on"], copy["paid"]) == (21_147, "draft", "2026-11-30", 0)
         await app.post(f"/invoices/{copy['id']}/void")
         await app.post(f"/invoices/{copy['id']}/void", 422)
+        note = app.row("SELECT id FROM invoices WHERE kind = 'credit'")["id"]
+        await app.post(f"/invoices/{note}/duplicate", 422, issued_on="2026-10-01", due_on="2026-10-31")
+        assert "/duplicate" not in (await app.http.get(f"/invoices/{note}")).text
 
 
 @pytest.mark.parametrize(
@@ -291,6 +308,36 @@ async def test_bank_lines_are_imported_matched_and_undone(tmp_path: Path) -> Non
         await app.post(f"/bank/{line['id']}/match", 422, to="expense-501")
 
 
+async def test_a_bank_line_belongs_to_one_sound_expense(tmp_path: Path) -> None:
+    async with books(tmp_path) as app:
+        expense = app.row("SELECT * FROM expenses WHERE status <> 'rejected' AND id NOT IN (SELECT matched_id FROM bank_lines WHERE matched = 'expense')")  # fmt: skip
+        text = "Day,Text,Sum\n" + f"2026-10-02,Paid,-{expense['amount'] / 100:.2f}\n" * 2
+        form = {"content": text, "step": "import", "date": "0", "text": "1", "amount": "2", "dates": "YYYY-MM-DD", "mark": "."}  # fmt: skip
+        for wrong in ("²", "9", "-1"):
+            sent = {key: (None, value) for key, value in {**form, "amount": wrong}.items()}
+            assert (await app.http.post("/bank/import", files=sent)).status_code == 422
+        await app.http.post("/bank/import", files={key: (None, value) for key, value in form.items()})
+        one, two = (row["id"] for row in app.rows("SELECT id FROM bank_lines ORDER BY id DESC LIMIT 2"))
+        await app.post(f"/expenses/{expense['id']}/status", status="rejected")
+        await app.post(f"/bank/{one}/match", 422, to=f"expense-{expense['id']}")
+        await app.post(f"/expenses/{expense['id']}/status", status="approved")
+        await app.post(f"/bank/{one}/match", to=f"expense-{expense['id']}")
+        await app.post(f"/bank/{two}/match", 422, to=f"expense-{expense['id']}")
+
+
+async def test_forms_with_less_than_the_page_sends_are_refused(tmp_path: Path) -> None:
+    async with books(tmp_path) as app:
+        expense, invoice = (app.row(f"SELECT id FROM {table}")["id"] for table in ("expenses", "invoices"))
+        before = app.all()
+        for path in ("/expenses", "/invoices", f"/expenses/{expense}/edit", f"/invoices/{invoice}/edit", "/customers", "/suppliers", "/products"):  # fmt: skip
+            for form in ({}, {"description": "x"}, {"amount": "5", "price": "5"}):
+                await app.post(path, 422, **form)
+        kind = {"Content-Type": "multipart/form-data; boundary=b"}
+        nested = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\nx\r\n--c--\r\n--b--\r\n'
+        assert (await app.http.post("/bank/import", content=nested, headers=kind)).status_code == 422
+        assert app.moved(before) == set()
+
+
 async def test_contacts_and_prices(tmp_path: Path) -> None:
     async with books(tmp_path) as app:
         form = {
@@ -333,9 +380,13 @@ async def test_cells_are_kept_and_wrong_ones_refused(tmp_path: Path) -> None:
         }
         before = app.all()
         wrong: list[Any] = [{"cells": {"Z1": {"raw": "1"}}}, {"cells": {"A1": {"format": "euro"}}}, {"cells": {"A1": {"raw": "x" * 301}}},
-                            {"widths": {"A": 5}}, {"cells": 5}, 7]  # fmt: skip
+                            {"widths": {"A": 5}}, {"cells": 5}, 7, {"cells": {"A1": 5}}, {"cells": {"A1": {"raw": 5}}}, {"widths": []},
+                            {"cells": {"A1": {"raw": "a\nb"}}}, {"cells": {"A1": {"raw": "\ud800"}}}, {"cells": {"A1": {"bold": 1}}},
+                            {"cells": {"A1": {"format": []}}}, {"widths": {"A": "90"}}, {"widths": {"A": True}},
+                            {"widths": {"A": float("nan")}}, {"widths": {"A": float("inf")}}, {"widths": {"A": 10**400}}]  # fmt: skip
         for sent in wrong:
-            assert (await app.http.post("/sheets/2/cells", json=sent)).status_code == 422, sent
+            answer = await app.http.post("/sheets/2/cells", content=json.dumps(sent))
+            assert answer.status_code == 422 and answer.json()["error"].endswith("."), sent
         assert (await app.http.post("/sheets/77/cells", json={"cells": {}})).status_code == 404
         assert app.moved(before) == set()
         await app.http.post(

@@ -53,11 +53,18 @@ def ways(task: str, p: Mapping[str, Any]) -> list[Way]:
             return [("desk.tickets", letter["ticket"]["id"], {"status": "closed"})]
         case "hand_over_from_mail":
             return [("desk.tickets", letter["ticket"]["id"], {"assignee_id": letter["agent"]["id"]})]
+        case "open_ticket_from_mail":
+            row = {"customer_id": letter["customer"]["id"], "subject": letter["subject"], "description": letter["text"]}
+            return [("desk.tickets", None, {**row, "priority": p["priority"].lower(), "status": "open"})]
         case "note_reference_from_mail":
             row = {"ticket_id": letter["ticket"]["id"], "kind": "note", "body": letter["reference"]}
             return [("desk.comments", None, row)]
         case "tag_tickets_from_mail":
             return [("desk.ticket_tags", None, {"ticket_id": id, "tag": p["tag"]}) for id in letter["ids"]]
+        case "pay_on_the_day_of_the_order":
+            day, total = invoice["order"]["created_at"][:10], invoice["total"]
+            row = {"invoice_id": invoice["id"], "paid_on": day, "amount": total, "method": "card"}
+            return [("invoices", invoice["id"], {"paid": total, "status": "paid"}), ("payments", None, row)]
         case "price_as_in_shop":
             return [("products", p["product"]["id"], {"price": p["goods"]["price"]})]
         case "tag_order_with_invoice":
@@ -72,13 +79,20 @@ def ways(task: str, p: Mapping[str, Any]) -> list[Way]:
 JUDGED = {
     FRONTDESK: (
         "update_phone_from_mail",
+        "open_ticket_from_mail",
         "close_ticket_from_mail",
         "hand_over_from_mail",
         "note_reference_from_mail",
         "tag_tickets_from_mail",
     ),
-    BACKROOM: ("price_as_in_shop", "tag_order_with_invoice", "add_customer_of_order"),
+    BACKROOM: ("price_as_in_shop", "pay_on_the_day_of_the_order", "tag_order_with_invoice", "add_customer_of_order"),
 }
+TOO_MUCH = {
+    "open_ticket_from_mail": {"due_on": "2026-03-02"},
+    "pay_on_the_day_of_the_order": {"bank_line_id": 1},
+    "add_customer_of_order": {"city": "Leeds"},
+}
+"""What the new row could hold besides, and nobody asked for."""
 BESIDES = {FRONTDESK: ("threads", {"starred": 1}), BACKROOM: ("shop.products", {"visible": 0})}
 
 
@@ -111,6 +125,9 @@ async def test_only_the_whole_work_and_nothing_else_is_paid(harness: Harness, na
         assert not success(after(before, table, other, **columns))
     else:
         assert not success(after(done, table, None, **columns))  # twice is not once
+        if name in TOO_MUCH:
+            own = max(row["id"] for row in done.tables[table])
+            assert not success(after(done, table, own, **TOO_MUCH[name]))
 
 
 @pytest.mark.browser

@@ -417,6 +417,26 @@ async def test_products_stock_and_prices(tmp_path: Path) -> None:
         assert len((await shop.changed("/office/categories", act="up", category=last))["categories"]) == 2
 
 
+async def test_prices_stay_prices(tmp_path: Path) -> None:
+    async with running(tmp_path) as shop:
+        product = shop.rows("products")[0]
+        variants = shop.rows("variants", product_id=product["id"])
+        form = {"title": product["title"], "description": "", "compare_at": "", "visible": "1"}
+        form |= {f"stock-{row['id']}": "5" for row in variants} | {f"price-{row['id']}": "9" for row in variants}
+        path, field = f"/office/products/{product['id']}", f"price-{variants[0]['id']}"
+        for wrong in ("12,50", "0", "1,000,000.01", "١٢", "12.5²"):
+            assert wrong in await shop.refused(path, **form | {field: wrong}) or wrong[:1] in "01"
+        price = {"act": "prices", "direction": "raise", "percent": "90"}
+        assert (await shop.post("/office/products", **price, category="1.0")).status_code == 404
+        assert (await shop.post("/office/products", **price, category="9" * 5_000)).status_code == 404
+        await shop.changed(path, **form | {field: "$900,000.00"})
+        assert "$1,000,000.00" in await shop.refused("/office/products", **price, category="all")
+        await shop.changed(path, **form | {field: "0.01"})
+        lower = {**price, "direction": "lower"}
+        assert "$0.01" in await shop.refused("/office/products", **lower, category="all")
+        assert "Nothing fits" in await shop.get("/office/products?category=999")
+
+
 async def test_discounts_and_customers(tmp_path: Path) -> None:
     form = {
         "code": "new-10",

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from ..kit import numbers
 from ..kit.web import Refused
 
 MAX_CENTS = 1_000_000_000
@@ -33,10 +34,9 @@ def cents(text: str, what: str = "Amount", *, least: int = 1) -> int:
     Raises:
         Refused: It is no amount, below `least`, or beyond ten million.
     """
-    plain = text.strip().lstrip("$€£").replace(",", "").strip()
-    if not re.fullmatch(r"-?\d{1,9}(\.\d{1,2})?", plain):
+    value = numbers.cents(text)
+    if value is None:
         raise Refused(f"{what}: Write a number such as 1250.00.")
-    value = int(Decimal(plain) * 100)
     if not least <= value <= MAX_CENTS:
         raise Refused(f"{what}: This is too small or too large.")
     return value
@@ -49,7 +49,7 @@ def quantity(text: str) -> int | float:
         Refused: It is none.
     """
     plain = text.strip()
-    if not re.fullmatch(r"\d{1,6}(\.\d{1,2})?", plain) or not float(plain):
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,2})?", plain) or not float(plain):
         raise Refused("A quantity must be a number above 0, such as 2 or 1.5.")
     return int(float(plain)) if float(plain).is_integer() else float(plain)
 

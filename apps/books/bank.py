@@ -69,7 +69,7 @@ def read(rows: list[list[str]], mapping: Mapping[str, str]) -> list[Read]:
     if mapping.get("dates") not in DATES or mapping.get("mark") not in MARKS:
         raise Refused("Say how dates and amounts are written.")
     places = [mapping.get(name, "") for name in ("date", "text", "amount")]
-    if not all(place.isdigit() and int(place) < len(rows[0]) for place in places) or len(set(places)) < 3:
+    if not {*places} <= {str(at) for at in range(len(rows[0]))} or len(set(places)) < 3:
         raise Refused("Choose a column of its own for date, text and amount.")
     at = [int(place) for place in places]
     return [_read(number, each, at, mapping) for number, each in enumerate(rows[1:], 2)]
@@ -93,12 +93,21 @@ def match(db: sqlite3.Connection, id: int, kind: str, other: int) -> None:
         form = {"amount": plain(line["amount"]), "paid_on": line["booked_on"], "method": "bank transfer"}
         invoices.pay(db, other, form, bank_line=id)
     elif kind == "expense" and line["amount"] < 0:
-        if row(db, "expenses", other)["amount"] != -line["amount"]:
-            raise Refused("The amounts differ.")
+        _check_expense(db, other, -line["amount"])
     else:
         raise Refused("Money that came in belongs to an invoice, money that went out to an expense.")
     update(db, "bank_lines", id, {"matched": kind, "matched_id": other})
     log(db, "bank", id, "Matched")
+
+
+def _check_expense(db: sqlite3.Connection, id: int, amount: int) -> None:
+    expense = row(db, "expenses", id)
+    if expense["amount"] != amount:
+        raise Refused("The amounts differ.")
+    if expense["status"] == "rejected":
+        raise Refused("This expense was rejected.")
+    if db.execute("SELECT 1 FROM bank_lines WHERE matched = 'expense' AND matched_id = ?", [id]).fetchone():
+        raise Refused("This expense is matched to another line.")
 
 
 def undo(db: sqlite3.Connection, id: int) -> None:
@@ -149,7 +158,7 @@ def _cents(text: str, mark: str) -> int | None:
     """Cents; None if the text is no amount in this way of writing."""
     groups = "," if mark == "." else "."
     form = rf"-?(\d{{1,3}}({re.escape(groups)}\d{{3}})+|\d{{1,8}})({re.escape(mark)}\d{{1,2}})?"
-    if not re.fullmatch(form, text):
+    if not re.fullmatch(form, text, re.ASCII):
         return None
     whole, _, part = text.replace(groups, "").partition(mark)
     value = abs(int(whole)) * 100 + int(part.ljust(2, "0") or 0)

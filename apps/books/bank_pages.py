@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 
+from ..kit.numbers import number
 from ..kit.store import connect, paged
 from ..kit.uploads import posted
 from ..kit.web import Refused, form, found, redirect
@@ -53,7 +54,7 @@ def _add_matching(app: FastAPI) -> None:
         kind, _, other = dict(await form(request)).get("to", "").partition("-")
         try:
             with connect(app.state.db) as db:
-                bank.match(db, id, kind, int(other) if other.isascii() and other.isdigit() else 0)
+                bank.match(db, id, kind, number(other))
         except Refused as refusal:
             return _line(request, app, id, str(refusal))
         return redirect("/bank", "Line matched")

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
+from ..kit.numbers import number
 from ..kit.store import Record
 from ..kit.web import Missing, Refused
 from . import queries
@@ -98,10 +99,10 @@ def reference(db: sqlite3.Connection, form: Form, name: str, table: str, what: s
     Raises:
         Refused: There is no such record.
     """
-    value = form.get(name, "")
-    if not value.isascii() or not value.isdigit() or len(value) > 9 or queries.one(db, table, int(value)) is None:
+    value = number(form.get(name, ""))
+    if queries.one(db, table, value) is None:
         raise Refused(f"{what}: Choose a value.")
-    return int(value)
+    return value
 
 
 def save_customer(db: sqlite3.Connection, id: int | None, form: Form) -> int:
@@ -138,7 +139,7 @@ def _contact(form: Form) -> dict[str, str]:
     email, phone = line(form, "email", "Email"), line(form, "phone", "Phone", empty=True)
     if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", email):
         raise Refused("This is no e-mail address.")
-    if phone and not re.fullmatch(r"[+\d][\d\s()./-]{3,29}", phone):
+    if phone and not re.fullmatch(r"[+\d][\d\s()./-]{3,29}", phone, re.ASCII):
         raise Refused("This is no phone number.")
     return {"email": email, "phone": phone}
 

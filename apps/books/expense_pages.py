@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 
+from ..kit.numbers import number
 from ..kit.store import connect, record
 from ..kit.uploads import posted
 from ..kit.web import Missing, Refused, form, found, redirect
@@ -59,9 +60,8 @@ def _add_editing(app: FastAPI) -> None:
     @app.get("/expenses/new")
     async def new(request: Request) -> Response:
         with connect(app.state.db) as db:
-            blank = {"supplier": request.query_params.get("supplier", ""), "category": "", "reference": "", "description": "",
-                     "spent_on": queries.today(db), "amount": "", "tax": ""}  # fmt: skip
-            return _form(request, db, None, blank)
+            given = {"supplier": request.query_params.get("supplier", ""), "spent_on": queries.today(db)}
+            return _form(request, db, None, given)
 
     @app.post("/expenses")
     async def create(request: Request) -> Response:
@@ -112,7 +112,7 @@ def _add_acts(app: FastAPI) -> None:
     @app.post("/expenses/bulk")
     async def bulk(request: Request) -> Response:
         fields = await form(request)
-        ids = [int(value) for name, value in fields if name == "id" and value.isascii() and value.isdigit()]
+        ids = [number(value) for name, value in fields if name == "id"]
         one = dict(fields)
         with connect(app.state.db) as db:
             try:
@@ -156,10 +156,18 @@ def _add_receipts(app: FastAPI) -> None:
         )
 
 
+_BLANK = dict.fromkeys(("supplier", "category", "reference", "description", "spent_on", "amount", "tax"), "")
+
+
 def _form(
     request: Request, db: sqlite3.Connection, id: int | None, values: Mapping[str, Any], error: str = ""
 ) -> Response:
-    told: dict[str, Any] = {"suppliers": queries.names(db, "suppliers"), "id": id, "form": values, "error": error}
+    told: dict[str, Any] = {
+        "suppliers": queries.names(db, "suppliers"),
+        "id": id,
+        "form": {**_BLANK, **values},
+        "error": error,
+    }
     return page(request, db, "expense_form.html", "expenses", **told, code=422 if error else 200)
 
 

@@ -327,7 +327,9 @@ def _outcome(tree: Node, values: Mapping[str, Value]) -> Value:
 def _value(tree: Node, values: Mapping[str, Value]) -> Value:
     """What a part of a formula comes to; raises Failed for a fault."""
     kind = tree[0]
-    if kind in ("number", "text", "bool"):
+    if kind == "number":
+        return _within(tree[1])
+    if kind in ("text", "bool"):
         return tree[1]
     if kind == "fault":
         raise Failed(tree[1])
@@ -400,7 +402,7 @@ def _call(name: str, parts: list[Node], values: Mapping[str, Value]) -> Value:
     if name == "ROUND":
         number = _number(_value(parts[0], values))
         digits = int(_number(_value(parts[1], values))) if len(parts) > 1 else 0
-        return rounded(number, max(-9, min(9, digits)))
+        return _within(rounded(number, max(-9, min(9, digits))))
     numbers = list(_numbers(parts, values, name == "COUNT"))
     if name == "COUNT":
         return float(len(numbers))

@@ -68,9 +68,8 @@ def _add_editing(app: FastAPI) -> None:
     async def new(request: Request) -> Response:
         with connect(app.state.db) as db:
             now = date.fromisoformat(queries.today(db))
-            blank = {"customer": request.query_params.get("customer", ""), "reference": "", "issued_on": now, "due_on": now + TERMS,
-                     "currency": "USD", "recurring": "never", "notes": ""}  # fmt: skip
-            return _form(request, db, None, blank, [_NO_LINE])
+            given = {"customer": request.query_params.get("customer", ""), "issued_on": now, "due_on": now + TERMS}
+            return _form(request, db, None, given, [_NO_LINE])
 
     @app.post("/invoices")
     async def create(request: Request) -> Response:
@@ -130,6 +129,10 @@ def _add_acts(app: FastAPI) -> None:
     act("credit", lambda db, id, fields: invoices.credit(db, id), "Credit note created")
 
 
+_BLANK = dict.fromkeys(("customer", "reference", "issued_on", "due_on", "notes"), "") | {
+    "currency": "USD",
+    "recurring": "never",
+}
 _NO_LINE = {"description": "", "quantity": "1", "price": "", "tax": 20}
 
 
@@ -141,7 +144,7 @@ def _form(
         "customers": queries.names(db, "customers"),
         "products": records(db, "SELECT * FROM products ORDER BY sku"),
     }
-    shown = {"invoice": invoice, "form": values, "lines": lines, "error": error, "blank": _NO_LINE}
+    shown = {"invoice": invoice, "form": {**_BLANK, **values}, "lines": lines, "error": error, "blank": _NO_LINE}
     return page(request, db, "invoice_form.html", "invoices", **told, **shown, code=422 if error else 200)
 
 

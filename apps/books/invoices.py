@@ -100,6 +100,8 @@ def void(db: sqlite3.Connection, id: int) -> None:
 def duplicate(db: sqlite3.Connection, id: int, form: Form) -> int:
     """Make a draft like this invoice, with other dates; returns its id."""
     old = row(db, "invoices", id)
+    if old["kind"] != "invoice":
+        raise Refused("A credit note cannot be duplicated.")
     kept = {name: old[name] for name in ("customer_id", "reference", "currency", "recurring", "notes", "net", "tax", "total")}  # fmt: skip
     return _add(db, "INV", {**kept, **_dates(form), "kind": "invoice", "status": "draft", "paid": 0}, _lines(db, id))
 

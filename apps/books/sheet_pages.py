@@ -12,7 +12,7 @@ from ..kit.store import connect, records
 from ..kit.web import MAX_BODY_BYTES, Missing, Refused, form, found, redirect
 from . import exports, queries, sheets
 from .formula import LETTERS
-from .pages import page
+from .pages import page, words
 
 
 def add(app: FastAPI) -> None:
@@ -77,13 +77,14 @@ def _add_changes(app: FastAPI) -> None:
         try:
             with connect(app.state.db) as db:
                 sheets.change(db, id, sent.get("cells", {}))
-                for letter, width in sent.get("widths", {}).items():
-                    sheets.resize(db, id, letter, int(width))
+                for letter, width in sheets.mapping(sent.get("widths", {})).items():
+                    sheets.resize(db, id, letter, width)
                 return JSONResponse({"shown": sheets.values(sheets.cells(db, id))})
         except Missing as missing:
             return JSONResponse({"error": str(missing)}, 404)
-        except (Refused, TypeError, ValueError, AttributeError) as refusal:
-            return JSONResponse({"error": str(refusal)}, 422)
+        except Refused as refusal:
+            with connect(app.state.db) as db:
+                return JSONResponse({"error": refusal.said(words(db))}, 422)
 
 
 async def _json(request: Request) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from .formula import LETTERS, MAX_LENGTH, canonical, cell_name, evaluate, is_cel
 from .schema import FORMATS, ROWS, WIDTH
 
 NARROWEST, WIDEST = 30, 400
+_NO_LINE = re.compile("[\x00-\x08\x0a-\x1f\u2028\u2029\ud800-\udfff]")
 
 
 def cells(db: sqlite3.Connection, id: int) -> dict[str, Record]:
@@ -39,8 +41,8 @@ def grid(db: sqlite3.Connection, id: int) -> dict[str, Any]:
     return {"lines": lines, "widths": {letter: stored.get(letter, WIDTH) for letter in LETTERS}}
 
 
-def change(db: sqlite3.Connection, id: int, changes: Mapping[str, Mapping[str, Any]]) -> None:
-    """Change cells: each to the given `raw`, `bold` and `format`; what is not given stays.
+def change(db: sqlite3.Connection, id: int, changes: object) -> None:
+    """Change cells, by name: each to the given `raw`, `bold` and `format`; what is not given stays.
 
     Raises:
         Refused: A cell or a value is none that a sheet can have.
@@ -48,18 +50,11 @@ def change(db: sqlite3.Connection, id: int, changes: Mapping[str, Mapping[str, A
     row(db, "sheets", id)
     old = cells(db, id)
     moved = False
-    for name, new in changes.items():
+    for name, new in mapping(changes).items():
         if not is_cell(name):
             raise Refused("There is no such cell.")
         before = old.get(name, {"raw": "", "bold": 0, "format": ""})
-        raw = canonical(str(new.get("raw", before["raw"])))
-        after = {
-            "raw": raw,
-            "bold": int(bool(new.get("bold", before["bold"]))),
-            "format": new.get("format", before["format"]),
-        }
-        if len(raw) > MAX_LENGTH or after["format"] not in FORMATS:
-            raise Refused("The content of a cell is too long.")
+        after = _cell({**before, "bold": bool(before["bold"]), **mapping(new)})
         if any(before[key] != value for key, value in after.items()):
             _store(db, id, name, after)
             moved = True
@@ -67,12 +62,38 @@ def change(db: sqlite3.Connection, id: int, changes: Mapping[str, Mapping[str, A
         log(db, "sheet", id, "Cells changed")
 
 
-def resize(db: sqlite3.Connection, id: int, column: str, width: int) -> None:
+def mapping(sent: object) -> Mapping[str, Any]:
+    """What was sent, if it has names.
+
+    Raises:
+        Refused: It has none.
+    """
+    if not isinstance(sent, dict):
+        raise Refused("What was sent is no change of a sheet.")
+    return sent
+
+
+def _cell(new: Mapping[str, Any]) -> Record:
+    raw, bold, form = new["raw"], new["bold"], new["format"]
+    if not isinstance(raw, str) or _NO_LINE.search(raw):
+        raise Refused("The content of a cell is one line of text.")
+    raw = canonical(raw)
+    if len(raw) > MAX_LENGTH:
+        raise Refused("The content of a cell is too long.")
+    if not isinstance(bold, bool):
+        raise Refused("Bold is yes or no.")
+    if form not in FORMATS:
+        raise Refused("There is no such format.")
+    return {"raw": raw, "bold": int(bold), "format": form}
+
+
+def resize(db: sqlite3.Connection, id: int, column: str, width: Any) -> None:
     """Give a column a width in CSS px."""
     row(db, "sheets", id)
-    if column not in LETTERS or len(column) != 1 or not NARROWEST <= width <= WIDEST:
+    number = isinstance(width, int | float) and not isinstance(width, bool)
+    if column not in LETTERS or len(column) != 1 or not number or not NARROWEST <= width <= WIDEST:
         raise Refused("There is no such column, or the width is too small or too large.")
-    db.execute("INSERT OR REPLACE INTO widths VALUES (?, ?, ?)", [id, column, width])
+    db.execute("INSERT OR REPLACE INTO widths VALUES (?, ?, ?)", [id, column, int(width)])
     log(db, "sheet", id, "Column resized")
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 
 from ..kit import web
+from ..kit.numbers import number
 from ..kit.store import connect
 from ..kit.uploads import posted
 from . import changes, pages, queries, seed, shelf
@@ -149,7 +150,7 @@ def _add_bulk(app: FastAPI) -> None:
     @app.post("/tickets/bulk")
     async def bulk(request: Request) -> Response:
         form = await web.form(request)
-        ids = [int(value) for name, value in form if name == "id" and value.isascii() and value.isdigit()]
+        ids = [number(value) for name, value in form if name == "id"]
         fields = dict(form)
         try:
             with connect(app.state.db) as db:

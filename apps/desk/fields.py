@@ -48,7 +48,7 @@ def email(value: str) -> str:
 def phone(value: str) -> str:
     """A telephone number."""
     found = line("Phone", value)
-    if not re.fullmatch(r"[+\d][\d\s()./-]{3,29}", found):
+    if not re.fullmatch(r"[+\d][\d\s()./-]{3,29}", found, re.ASCII):
         raise Refused("{x} is no phone number.", x=found)
     return found
 

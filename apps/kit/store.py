@@ -14,6 +14,9 @@ Rows = Sequence[tuple[Any, ...]]
 SETTINGS = "CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
 """Appearance, the moment that the app takes for now (`now`), and whatever else a seed decides."""
 
+MAX_SEARCH = 200
+"""Characters of a search."""
+
 
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
@@ -104,5 +107,8 @@ def page_number(query: Mapping[str, str]) -> int:
 
 
 def like(text: str) -> str:
-    """A pattern for LIKE ? ESCAPE '\\' that finds the text itself anywhere, its % and _ included."""
-    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    """A pattern for LIKE ? ESCAPE '\\' that finds the text itself anywhere, its % and _ included.
+
+    Of a longer text the first `MAX_SEARCH` characters are looked for; SQLite refuses patterns of 50,000 bytes.
+    """
+    return "%" + text[:MAX_SEARCH].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

@@ -41,6 +41,8 @@ async def posted(request: Request, most: int = 2_000_000) -> Posted:
     fields: list[tuple[str, str]] = []
     files: dict[str, tuple[str, bytes]] = {}
     for part in cast("list[Message]", message.get_payload()) if message.is_multipart() else []:
+        if part.is_multipart():  # a form within the form, which no browser sends
+            continue
         name = str(part.get_param("name", "", header="content-disposition"))
         content = cast("bytes", part.get_payload(decode=True))
         file = part.get_filename()

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
 from .language import Language
@@ -27,6 +28,21 @@ OTHERS = "others.json"
 """In the work folder: addresses of the products that the sidebar leads to, by name. Their names are in the setting
 `others`, with commas between them."""
 MAX_BODY_BYTES = 100_000
+
+
+class _Number(Convertor[int]):
+    """A whole number in an address, short enough for every database and for int()."""
+
+    regex = "[0-9]{1,18}"
+
+    def convert(self, value: str) -> int:
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
+register_url_convertor("int", _Number())
 
 
 class Refused(ValueError):

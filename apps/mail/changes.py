@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 
+from ..kit.numbers import number
 from ..kit.store import record, records, settings
 from ..kit.web import Missing, Refused
 from . import queries
@@ -145,11 +146,6 @@ def _marks(ids: Sequence[int]) -> str:
 def _known_label(db: sqlite3.Connection, value: str) -> None:
     if not number(value) or record(db, "SELECT 1 FROM labels WHERE id = ?", [value]) is None:
         raise Refused("Choose a label.")
-
-
-def number(value: str) -> int:
-    """A record's number; 0 if the text is none."""
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
 
 
 # --- labels, folders, newsletters ---------------------------------------------------------------------------

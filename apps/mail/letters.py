@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+from ..kit.numbers import number
 from ..kit.store import Record, record, records, settings
 from ..kit.web import Missing, Refused
 from . import queries
-from .changes import ADDRESS, MAX_LINE, MAX_TEXT, forget, log, number
+from .changes import ADDRESS, MAX_LINE, MAX_TEXT, forget, log
 from .clean import clean, text_of
 from .files import type_of
 

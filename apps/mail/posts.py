@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from ..kit.numbers import number
 from ..kit.store import connect, settings
 from ..kit.web import Refused, form, redirect
 from . import changes, letters, queries, rules
@@ -27,12 +28,12 @@ def add_thread_changes(app: FastAPI) -> None:
     async def act(request: Request) -> Response:
         given = await form(request)
         fields = dict(given)
-        ids = [changes.number(value) for name, value in given if name == "id"]
+        ids = [number(value) for name, value in given if name == "id"]
         name, _, value = fields.get("act", "").partition(":")
         if "toggle" in fields:  # the star of one row
             name, ids = (
                 ("star" if fields["toggle"].startswith("+") else "unstar"),
-                [changes.number(fields["toggle"][1:])],
+                [number(fields["toggle"][1:])],
             )
         with connect(app.state.db) as db:
             try:
@@ -61,7 +62,7 @@ def add_letter_changes(app: FastAPI) -> None:
     @app.post("/drafts")
     async def begin(request: Request) -> Response:
         given = await form(request)
-        kept = [changes.number(value) for name, value in given if name == "keep"]
+        kept = [number(value) for name, value in given if name == "keep"]
         with connect(app.state.db) as db:
             return JSONResponse({"id": letters.save(db, None, dict(given), kept)})
 
@@ -126,7 +127,7 @@ async def _send(app: FastAPI, request: Request, id: int | None) -> Response:
     """Save what the form says, if it says anything, and send it; where that is refused, the draft stays."""
     given = await form(request)
     if given or id is None:
-        kept = [changes.number(value) for name, value in given if name == "keep"]
+        kept = [number(value) for name, value in given if name == "keep"]
         with connect(app.state.db) as db:
             id = letters.save(db, id, dict(given), kept)
     assert id is not None  # it was given or has been saved
@@ -165,7 +166,7 @@ def add_book_changes(app: FastAPI) -> None:
             except Refused as refusal:
                 contact = queries.contact(db, id) if id is not None else None
                 blank = dict.fromkeys(("name", "email", "phone", "company", "notes"), "")
-                shown = {**blank, **fields, "groups": [changes.number(each) for each in chosen]}
+                shown = {**blank, **fields, "groups": [number(each) for each in chosen]}
                 told = {"contact": contact, "form": shown, "groups": queries.groups(db), "error": str(refusal)}
                 return page(request, db, "contact.html", code=422, place="contacts", **told)
         return redirect("/contacts", "Contact saved")

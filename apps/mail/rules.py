@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
+from ..kit.numbers import number
 from ..kit.store import Record, record, records
 from ..kit.web import Missing, Refused
 from . import changes, queries
@@ -34,7 +35,7 @@ def save(db: sqlite3.Connection, id: int | None, form: Mapping[str, str]) -> int
         raise Refused("Say what the sender or the subject contains.")
     label, folder = form.get("label_id", ""), form.get("move_to", "")
     forward = form.get("forward_to", "").strip().lower()
-    if label and record(db, "SELECT 1 FROM labels WHERE id = ?", [changes.number(label)]) is None:
+    if label and record(db, "SELECT 1 FROM labels WHERE id = ?", [number(label)]) is None:
         raise Refused("Choose a label.")
     if folder and folder not in (*SYSTEM_FOLDERS, *(row["name"] for row in queries.folders(db))):
         raise Refused("Choose a folder.")
@@ -43,7 +44,7 @@ def save(db: sqlite3.Connection, id: int | None, form: Mapping[str, str]) -> int
     marks = [int(form.get(key) == "1") for key in ("mark_read", "star")]
     if not (label or folder or forward or any(marks)):
         raise Refused("Choose at least one thing to do.")
-    values: list[Any] = [*asked.values(), changes.number(label) or None, folder, *marks, forward]
+    values: list[Any] = [*asked.values(), number(label) or None, folder, *marks, forward]
     if id is not None:
         _rule(db, id)
         sql = "UPDATE rules SET from_contains = ?, subject_contains = ?, label_id = ?, move_to = ?, mark_read = ?, star = ?, forward_to = ? WHERE id = ?"

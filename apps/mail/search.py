@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..kit.store import like
+from ..kit.store import MAX_SEARCH, like
 
 _WORD = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))', re.IGNORECASE)
 _LIKE = "ESCAPE '\\'"
@@ -46,7 +46,7 @@ class Term:
 def parse(q: str) -> list[Term]:
     """The conditions of a search; what is no operator is taken as words."""
     terms = []
-    for match in _WORD.finditer(q):
+    for match in _WORD.finditer(q[:MAX_SEARCH]):
         minus, operator, quoted, bare = match.groups()
         name, value = (operator or "").lower(), quoted if quoted is not None else bare
         if name and name not in _ON_MAIL and name not in ("has", "label", "in", "is", "before", "after"):

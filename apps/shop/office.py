@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
+from ..kit.numbers import number
 from ..kit.pages import ordered
 from ..kit.store import connect, record, settings
 from ..kit.web import found
@@ -115,7 +116,7 @@ def _orders(asked: Asked) -> dict[str, Any]:
 
 
 def _fulfil_many(asked: Asked) -> tuple[str, str]:
-    ids = [int(value) for name, value in asked.fields if name == "id" and value.isascii() and value.isdigit()]
+    ids = [number(value) for name, value in asked.fields if name == "id"]
     running.fulfil_many(asked.db, ids)
     return "/office/orders", "Orders fulfilled"
 

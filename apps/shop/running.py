@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 
+from ..kit.numbers import number
 from ..kit.store import Record, record
 from ..kit.web import found
 from . import queries, words
@@ -97,14 +98,14 @@ def edit_product(db: sqlite3.Connection, id: int, form: Form) -> None:
     new = {
         "title": words.line("Title", form.get("title", "")),
         "description": words.body("Description", form.get("description", "")),
-        "compare_at": words.cents("Compare-at price", compare) if compare else None,
+        "compare_at": words.price("Compare-at price", compare) if compare else None,
         "visible": int(words.choice("Visibility", form.get("visible", ""), ("0", "1"))),
     }
     db.execute(
         "UPDATE products SET title = ?, description = ?, compare_at = ?, visible = ? WHERE id = ?", [*new.values(), id]
     )
     for variant in product["variants"]:
-        price = words.cents("Price", form.get(f"price-{variant['id']}", ""))
+        price = words.price("Price", form.get(f"price-{variant['id']}", ""))
         stock = words.number("Stock", form.get(f"stock-{variant['id']}", ""), 0, MOST_STOCK)
         db.execute("UPDATE variants SET price = ?, stock = ? WHERE id = ?", [price, stock, variant["id"]])
     log(db, "staff", "product", id, "changed the product")
@@ -115,12 +116,16 @@ def change_prices(db: sqlite3.Connection, form: Form) -> None:
     percent = words.number("Percent", form.get("percent", ""), 1, 90)
     sign = 1 if words.choice("Raise or lower", form.get("direction", ""), ("raise", "lower")) == "raise" else -1
     category = form.get("category", "")
+    id = number(category)
     if category != "all":
-        found(record(db, "SELECT id FROM categories WHERE id = ?", [category]))
+        found(record(db, "SELECT id FROM categories WHERE id = ?", [id]))
     sql = """UPDATE variants SET price = CAST(round(price * ? / 100.0) AS INTEGER)
              WHERE ? = 'all' OR product_id IN (SELECT id FROM products WHERE category_id = ?)"""
-    db.execute(sql, [100 + sign * percent, category, category])
-    log(db, "staff", "category", 0 if category == "all" else int(category), "changed prices")
+    db.execute(sql, [100 + sign * percent, category, id])
+    lowest, highest = db.execute("SELECT min(price), max(price) FROM variants").fetchone()
+    if lowest < 1 or highest > words.MAX_PRICE:
+        raise Denied("{what}: a price is from $0.01 to $1,000,000.00.", what="Price")
+    log(db, "staff", "category", id, "changed prices")
 
 
 def adjust(db: sqlite3.Connection, id: int, form: Form) -> None:
@@ -142,7 +147,7 @@ def adjust(db: sqlite3.Connection, id: int, form: Form) -> None:
 
 def move_category(db: sqlite3.Connection, form: Form) -> None:
     """Move a category up or down by one place."""
-    category = found(record(db, "SELECT * FROM categories WHERE id = ?", [form.get("category", "")]))
+    category = found(record(db, "SELECT * FROM categories WHERE id = ?", [number(form.get("category", ""))]))
     place = category["position"]
     to = place + (-1 if form.get("act") == "up" else 1)
     other = record(db, "SELECT * FROM categories WHERE position = ?", [to])

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..kit.numbers import number
 from ..kit.store import Record
 from ..kit.web import found
 from . import buying, queries
@@ -103,7 +104,7 @@ def _unwish(asked: Asked) -> tuple[str, str]:
 
 
 def _unwish_listed(asked: Asked) -> tuple[str, str]:
-    buying.unwish(asked.db, int(asked.form.get("product", "0")))
+    buying.unwish(asked.db, number(asked.form["product"]))
     return "/account/wishes", "Removed from your wish list"
 
 

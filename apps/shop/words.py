@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from ..kit import numbers
 from ..kit.web import Refused
 
 MAX_LINE = 200
 MAX_TEXT = 2_000
+MAX_PRICE = 100_000_000
+"""Cents."""
 
 
 class Denied(Refused):
@@ -39,11 +42,18 @@ def body(what: str, text: str) -> str:
 
 def cents(what: str, text: str) -> int:
     """An amount of money: "12.50", "$1,200"."""
-    plain = text.strip().removeprefix("$").replace(",", "")
-    if not re.fullmatch(r"\d{1,7}(\.\d{1,2})?", plain, re.ASCII):
+    found = numbers.cents(text)
+    if found is None or found >= 1_000_000_000:
         raise Denied("{what}: {value} is no amount; write it like 12.50.", what=what, value=text.strip() or "–")
-    whole, _, part = plain.partition(".")
-    return int(whole) * 100 + int(part.ljust(2, "0") or 0)
+    return found
+
+
+def price(what: str, text: str) -> int:
+    """A price, from 0.01 to `MAX_PRICE`."""
+    found = cents(what, text)
+    if not 1 <= found <= MAX_PRICE:
+        raise Denied("{what}: a price is from $0.01 to $1,000,000.00.", what=what)
+    return found
 
 
 def number(what: str, text: str, low: int, high: int) -> int:

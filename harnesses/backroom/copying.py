@@ -71,7 +71,8 @@ async def _(page: Page, order: Row) -> None:
 def pay_on_the_day_of_the_order(invoice: Row = one_from(pairs)) -> Verifier:
     day = invoice["order"]["created_at"][:10]
     paid = changed("invoices", key=invoice["id"], paid=invoice["total"], status="paid")
-    return just(paid, added("payments", invoice_id=invoice["id"], paid_on=day, amount=invoice["total"], method="card"))
+    row = {"paid_on": day, "amount": invoice["total"], "method": "card", "bank_line_id": None}
+    return just(paid, added("payments", row, invoice_id=invoice["id"]))
 
 
 @pay_on_the_day_of_the_order.oracle

@@ -143,6 +143,7 @@ def match_line(line: Row = one_from(loose)) -> Verifier:
         "invoice_id": invoice["id"],
         "amount": line["amount"],
         "paid_on": line["booked_on"],
+        "method": "bank transfer",
         "bank_line_id": line["id"],
     }
     return just(

@@ -90,7 +90,8 @@ def create_invoice(
     total = sums(lines)
     invoice = added(
         "invoices", customer_id=customer["id"], reference=head["reference"], issued_on=head["issued"], due_on=head["due"],
-        currency="USD", status="draft", kind="invoice", net=total.net, total=total.total, recurring="never", notes="", paid=0,
+        currency="USD", status="draft", kind="invoice", net=total.net, tax=total.tax, total=total.total, recurring="never",
+        notes="", paid=0, credits_id=None,
     )  # fmt: skip
     return just(invoice, added("invoice_lines", *lines, invoice_id=head["id"]))
 
@@ -129,7 +130,7 @@ def invoice_from_price_list(
     line = {"description": product["name"], "quantity": count, "price": product["price"], "tax": product["tax"]}
     invoice = added(
         "invoices", customer_id=customer["id"], reference="", issued_on=issued, due_on=due, currency="USD", status="draft",
-        kind="invoice", total=sums([line]).total, recurring="never", notes="", paid=0,
+        kind="invoice", total=sums([line]).total, recurring="never", notes="", paid=0, credits_id=None,
     )  # fmt: skip
     return just(invoice, added("invoice_lines", line, invoice_id=id))
 

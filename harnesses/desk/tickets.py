@@ -278,7 +278,7 @@ def create_ticket(
     text: str = one_of("Called this morning.", "It began after the update.", "Please call back before noon."),
 ) -> Verifier:
     row = {"customer_id": customer["id"], "subject": subject, "description": text, "priority": priority.lower()}
-    return only(added("tickets", row, status="open", assignee_id=None, due_on=None))
+    return only(added("tickets", row, status="open", assignee_id=None, due_on=None, merged_into=None))
 
 
 @create_ticket.oracle

@@ -59,7 +59,8 @@ def open_ticket_from_mail(
         "subject": text(letter["subject"]),
         "description": text(letter["text"]),
     }
-    return just(added("desk.tickets", ticket, priority=priority.lower(), status="open", assignee_id=None))
+    plain: Row = {"status": "open", "assignee_id": None, "due_on": None, "merged_into": None}
+    return just(added("desk.tickets", ticket, priority=priority.lower(), **plain))
 
 
 @open_ticket_from_mail.oracle

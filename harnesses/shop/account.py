@@ -54,7 +54,8 @@ def placed(state: State, address: Row, delivery: str, card: str, code: str = "")
     return {
         **{key: address[key] for key in ADDRESS}, "id": max(row["id"] for row in state.tables["orders"]) + 1,
         "customer_id": me(state), "delivery": delivery, "card": card[-4:], "code": code, "subtotal": subtotal, "discount": off,
-        "shipping": shipping, "total": subtotal - off + shipping, "refunded": 0, "fulfilment": "unfulfilled", "lines": lines,
+        "shipping": shipping, "total": subtotal - off + shipping, "refunded": 0, "fulfilment": "unfulfilled", "note": "",
+        "lines": lines,
     }  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def cancel_order(order: Row = one_from(cancellable)) -> Verifier:
         changed("variants", key=line["variant_id"], stock=line["stock"] + line["quantity"]) for line in order["lines"]
     ]
     closed = changed("orders", key=order["id"], fulfilment="cancelled", refunded=order["total"])
-    return asked(closed, added("refunds", order_id=order["id"], amount=order["total"]), *back)
+    return asked(closed, added("refunds", order_id=order["id"], amount=order["total"], reason="cancelled"), *back)
 
 
 @cancel_order.oracle

@@ -17,7 +17,11 @@ document.querySelectorAll('.drop input[type="file"]').forEach((input) => input.a
 }));
 
 const cents = (text) => (/^-?\d{1,9}(\.\d{1,2})?$/.test(text) ? Math.round(Number(text) * 100) : 0);
-const plainNumber = (text) => text.trim().replace(/^[$€£]/, "").replaceAll(",", "").trim();
+const grouped = /^\d{1,3}(,\d{3})+(\.\d+)?$/;
+const plainNumber = (text) => {
+  const plain = text.trim().replace(/^[$€£]/, "").trim();
+  return grouped.test(plain) ? plain.replaceAll(",", "") : plain;
+};
 const halfUp = (value, by) => Math.floor((value * 2 + by) / (by * 2));
 
 function setUpInvoice(form) {

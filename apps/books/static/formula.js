@@ -197,7 +197,8 @@ const Formula = (() => {
 
   function valueOf(tree, values) {
     const kind = tree[0];
-    if (["number", "text", "bool"].includes(kind)) return tree[1];
+    if (kind === "number") return within(tree[1]);
+    if (kind === "text" || kind === "bool") return tree[1];
     if (kind === "fault") return fail(tree[1]);
     if (kind === "cell") {
       const value = values.has(tree[1]) ? values.get(tree[1]) : null;
@@ -244,7 +245,7 @@ const Formula = (() => {
     if (name === "ROUND") {
       const value = number(valueOf(parts[0], values));
       const digits = parts.length > 1 ? Math.trunc(number(valueOf(parts[1], values))) : 0;
-      return rounded(value, Math.max(-9, Math.min(9, digits)));
+      return within(rounded(value, Math.max(-9, Math.min(9, digits))));
     }
     const numbers = numbersOf(parts, values, name === "COUNT");
     if (name === "COUNT") return numbers.length;

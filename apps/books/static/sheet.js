@@ -81,7 +81,7 @@
   const post = (body) => {
     saving = saving.then(() => fetch(`/sheets/${sheet.dataset.sheet}/cells`, {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-    })).catch(() => location.reload());
+    })).then((answer) => answer.ok || location.reload()).catch(() => location.reload());
   };
 
   function change(changes, remember = true) {
