@@ -212,6 +212,30 @@ async def test_search(tmp_path: Path) -> None:
         assert await found("100%25") == set() and await found("in:nowhere") == set()
 
 
+async def test_a_search_of_very_many_words_is_cut(tmp_path: Path) -> None:
+    async with running(tmp_path) as mail:
+        for q in ("a " * 5000, "x" * 60_000, 'from:"' * 1000, "label:a " * 1000):
+            await mail.get(f"/mail/search?q={q}")
+        assert len(search.parse("a " * 1000)) == 40
+
+
+async def test_bodies_that_no_editor_makes_are_kept_as_text(tmp_path: Path) -> None:
+    async with running(tmp_path) as mail:
+        id = await mail.draft(body="<![\u2039![\u2026 <a href=" + "<b>" * 5000)
+        (row,) = mail.rows("messages", id=id)
+        assert row["text"].startswith("<![\u2039![\u2026 <a href=") and "<b>" not in row["body"]
+
+
+async def test_a_table_that_cannot_be_read_has_no_preview(tmp_path: Path) -> None:
+    async with running(tmp_path) as mail:
+        id = await mail.draft(subject="x")
+        for name, content in (("a.csv", b'"' + b"x" * 200_000), ("b.csv", b"a,b\r1,2\r")):
+            await mail.http.post(f"/drafts/{id}/files?name={name}", content=content)
+        first, second = mail.rows("attachments", message_id=id)
+        assert "There is no preview" in await mail.get(f"/attachments/{first['id']}/view")
+        assert "<td>1</td><td>2</td>" in await mail.get(f"/attachments/{second['id']}/view")
+
+
 def test_the_form_writes_a_search() -> None:
     form = {"from": "ana", "subject": "spring  fair", "words": "big plan", "after": "2026-01-02", "attachment": "1"}
     q = search.written(form)

@@ -25,11 +25,32 @@ from uigym.apps.mail.clean import clean, from_text, text_of
         ("<style>p{}</style><svg><script>x</script></svg>ok", "<p>ok</p>"),
         ("<p>one<p>two", "<p>one</p><p>two</p>"),
         ("</p></b>x", "<p>x</p>"),
+        ("<b><ul><li> <br></li></ul></b>", ""),
+        ("a <!-- <b>b</b> --> c <!-- d", "<p>a  c</p>"),
+        ("<!doctype html><![if x]>a", "<p>a</p>"),
+        ("<![\u2039![\u2026", "<p>&lt;![\u2039![\u2026</p>"),
+        ("a < b <a href=", "<p>a &lt; b &lt;a href=</p>"),
     ],
 )
 def test_text_is_cleaned(written: str, kept: str) -> None:
     assert clean(written) == kept
     assert clean(clean(written)) == clean(written)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<b>", "<ul><li>", "<blockquote>", "<a ", "<a/", "<a b='", "<!--", "<![", "</p>", "<a href=https://x.example>"],
+)
+def test_a_flood_of_tags_is_no_text(tag: str) -> None:
+    """It is done with in a moment, whatever is left open; nothing stands deeper than a person would write."""
+    cleaned = clean(f"<p>x</p>{tag * (20_000 // len(tag))}")
+    assert cleaned.startswith("<p>x</p>")
+    assert cleaned.count("<ul>") == cleaned.count("<b>") == 0
+
+
+def test_what_is_too_deep_keeps_its_text() -> None:
+    cleaned = clean("<b>" * 200 + "deep" + "</b>" * 200)
+    assert cleaned.count("<b>") == cleaned.count("</b>") == 50 and text_of(cleaned) == "deep"
 
 
 def test_plain_text_comes_back() -> None:
