@@ -216,6 +216,7 @@ async def test_a_search_of_very_many_words_is_cut(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
         for q in ("a " * 5000, "x" * 60_000, 'from:"' * 1000, "label:a " * 1000):
             await mail.get(f"/mail/search?q={q}")
+        await mail.get(f"/contacts?find={'x' * 60_000}")
         assert len(search.parse("a " * 1000)) == 40
 
 

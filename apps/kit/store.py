@@ -104,5 +104,8 @@ def page_number(query: Mapping[str, str]) -> int:
 
 
 def like(text: str) -> str:
-    """A pattern for LIKE ? ESCAPE '\\' that finds the text itself anywhere, its % and _ included."""
-    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    """A pattern for LIKE ? ESCAPE '\\' that finds the text itself anywhere, its % and _ included.
+
+    SQLite refuses a very long pattern: of a text, the first 2,000 letters are looked for.
+    """
+    return "%" + text[:2000].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
