@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from uigym.apps.mail import looks, search, seed
+from uigym.apps.mail import looks, seed
 from uigym.apps.mail.app import create_app
 from uigym.registry import load
 from uigym.state import differences
@@ -212,40 +212,19 @@ async def test_search(tmp_path: Path) -> None:
         assert await found("100%25") == set() and await found("in:nowhere") == set()
 
 
-async def test_a_search_of_very_many_words_is_cut(tmp_path: Path) -> None:
+async def test_what_nobody_writes_does_no_harm(tmp_path: Path) -> None:
     async with running(tmp_path) as mail:
-        for q in ("a " * 5000, "x" * 60_000, 'from:"' * 1000, "label:a " * 1000):
-            await mail.get(f"/mail/search?q={q}")
-        await mail.get(f"/contacts?find={'x' * 60_000}")
-        assert len(search.parse("a " * 1000)) == 40
-
-
-async def test_bodies_that_no_editor_makes_are_kept_as_text(tmp_path: Path) -> None:
-    async with running(tmp_path) as mail:
+        for path in (
+            "/mail/search?q=" + "a " * 5000,
+            "/mail/search?q=" + "x" * 60_000,
+            "/contacts?find=" + "x" * 60_000,
+        ):
+            await mail.get(path)
         id = await mail.draft(body="<![\u2039![\u2026 <a href=" + "<b>" * 5000)
-        (row,) = mail.rows("messages", id=id)
-        assert row["text"].startswith("<![\u2039![\u2026 <a href=") and "<b>" not in row["body"]
-
-
-async def test_a_table_that_cannot_be_read_has_no_preview(tmp_path: Path) -> None:
-    async with running(tmp_path) as mail:
-        id = await mail.draft(subject="x")
-        for name, content in (("a.csv", b'"' + b"x" * 200_000), ("b.csv", b"a,b\r1,2\r")):
-            await mail.http.post(f"/drafts/{id}/files?name={name}", content=content)
-        first, second = mail.rows("attachments", message_id=id)
-        assert "There is no preview" in await mail.get(f"/attachments/{first['id']}/view")
-        assert "<td>1</td><td>2</td>" in await mail.get(f"/attachments/{second['id']}/view")
-
-
-def test_the_form_writes_a_search() -> None:
-    form = {"from": "ana", "subject": "spring  fair", "words": "big plan", "after": "2026-01-02", "attachment": "1"}
-    q = search.written(form)
-    assert q == 'from:ana subject:"spring fair" big plan after:2026-01-02 has:attachment'
-    assert search.filled(q) == {
-        "from": "ana", "to": "", "subject": "spring fair", "words": "big plan", "label": "", "in": "", "after": "2026-01-02",
-        "before": "", "attachment": "1",
-    }  # fmt: skip
-    assert search.filled("-from:bo is:unread http://x")["words"] == "-from:bo is:unread http://x"
+        assert mail.rows("messages", id=id)[0]["text"].startswith("<![\u2039![\u2026 <a href=")
+        await mail.http.post(f"/drafts/{id}/files?name=a.csv", content=b'"' + b"x" * 200_000)
+        (file,) = mail.rows("attachments", message_id=id)
+        assert "There is no preview" in await mail.get(f"/attachments/{file['id']}/view")
 
 
 # --- conversations ------------------------------------------------------------------------------------------

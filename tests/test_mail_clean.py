@@ -1,9 +1,10 @@
-"""What formatted text of the mail client becomes before it is kept."""
+"""What formatted text of the mail client becomes before it is kept, and what its searches are read as."""
 
 from __future__ import annotations
 
 import pytest
 
+from uigym.apps.mail import search
 from uigym.apps.mail.clean import clean, from_text, text_of
 
 
@@ -56,3 +57,18 @@ def test_what_is_too_deep_keeps_its_text() -> None:
 def test_plain_text_comes_back() -> None:
     text = "Dear Ann,\n<b> & \"you\"\n\nBye 'x'"
     assert text_of(from_text(text)) == text.replace("\n\n", "\n")
+
+
+def test_the_form_writes_a_search() -> None:
+    form = {"from": "ana", "subject": "spring  fair", "words": "big plan", "after": "2026-01-02", "attachment": "1"}
+    q = search.written(form)
+    assert q == 'from:ana subject:"spring fair" big plan after:2026-01-02 has:attachment'
+    assert search.filled(q) == {
+        "from": "ana", "to": "", "subject": "spring fair", "words": "big plan", "label": "", "in": "", "after": "2026-01-02",
+        "before": "", "attachment": "1",
+    }  # fmt: skip
+    assert search.filled("-from:bo is:unread http://x")["words"] == "-from:bo is:unread http://x"
+
+
+def test_a_search_of_very_many_words_is_cut() -> None:
+    assert len(search.parse("a " * 1000)) == 40
