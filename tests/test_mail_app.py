@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from uigym.apps.mail import looks, search, seed
+from uigym.apps.mail import looks, seed
 from uigym.apps.mail.app import create_app
 from uigym.registry import load
 from uigym.state import differences
@@ -212,15 +212,19 @@ async def test_search(tmp_path: Path) -> None:
         assert await found("100%25") == set() and await found("in:nowhere") == set()
 
 
-def test_the_form_writes_a_search() -> None:
-    form = {"from": "ana", "subject": "spring  fair", "words": "big plan", "after": "2026-01-02", "attachment": "1"}
-    q = search.written(form)
-    assert q == 'from:ana subject:"spring fair" big plan after:2026-01-02 has:attachment'
-    assert search.filled(q) == {
-        "from": "ana", "to": "", "subject": "spring fair", "words": "big plan", "label": "", "in": "", "after": "2026-01-02",
-        "before": "", "attachment": "1",
-    }  # fmt: skip
-    assert search.filled("-from:bo is:unread http://x")["words"] == "-from:bo is:unread http://x"
+async def test_what_nobody_writes_does_no_harm(tmp_path: Path) -> None:
+    async with running(tmp_path) as mail:
+        for path in (
+            "/mail/search?q=" + "a " * 5000,
+            "/mail/search?q=" + "x" * 60_000,
+            "/contacts?find=" + "x" * 60_000,
+        ):
+            await mail.get(path)
+        id = await mail.draft(body="<![\u2039![\u2026 <a href=" + "<b>" * 5000)
+        assert mail.rows("messages", id=id)[0]["text"].startswith("<![\u2039![\u2026 <a href=")
+        await mail.http.post(f"/drafts/{id}/files?name=a.csv", content=b'"' + b"x" * 200_000)
+        (file,) = mail.rows("attachments", message_id=id)
+        assert "There is no preview" in await mail.get(f"/attachments/{file['id']}/view")
 
 
 # --- conversations ------------------------------------------------------------------------------------------

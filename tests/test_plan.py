@@ -389,6 +389,7 @@ async def test_search_conflicts_and_free_times(tmp_path: Path) -> None:
         assert [each["title"] for each in found["events"]] == ["50%_off"] and not (await plan.get("search", q=" "))[
             "events"
         ]
+        assert await plan.get("search", q="x" * 60_000) == {"events": [], "cards": []}
         clash = await plan.get("conflicts", starts=f"{DAY} 04:30", ends=f"{DAY} 05:00", zone="America/New_York")
         assert [each["title"] for each in clash] == ["50%_off"]
         free = await plan.get("free", day=DAY, minutes=60, person=[1, 3])

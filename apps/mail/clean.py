@@ -10,15 +10,24 @@ _SAME = {"strong": "b", "em": "i", "div": "p", "h1": "p", "h2": "p", "h3": "p", 
 _BLOCKS = frozenset({"p", "ul", "ol", "li", "blockquote"})
 _KEPT = _BLOCKS | {"b", "i", "u", "a", "br"}
 _SILENT = frozenset({"script", "style", "head", "title", "template", "iframe", "object", "svg", "math", "noscript"})
+_DEEPEST = 50
+"""Tags that stand open within each other; what would be deeper is dropped, its text kept."""
+_DECLARED = re.compile(r"<[!?][^<>]{0,2000}>")
+_STRAY = re.compile(r"<(?!/?[a-z][^<>]{0,2000}>)", re.IGNORECASE)
 _LINK = re.compile(r"(https?://|mailto:)[^\s\"'<>]+", re.IGNORECASE)
 
 
 def clean(html: str) -> str:
     """Only paragraphs, lists, quotes, links, bold, italic and underlined text, without attributes or empty blocks."""
     reader = _Cleaner()
-    reader.feed(html)
+    reader.feed(_STRAY.sub("&lt;", _DECLARED.sub("", _without_comments(html))))
     reader.close()
     return reader.result()
+
+
+def _without_comments(html: str) -> str:
+    first, *others = html.split("<!--")
+    return first + "".join(part.partition("-->")[2] for part in others)
 
 
 def text_of(html: str) -> str:
@@ -52,7 +61,7 @@ class _Cleaner(HTMLParser):
         if tag in _SILENT:
             self._silent += 1
         tag = _SAME.get(tag, tag)
-        if self._silent or tag not in _KEPT:
+        if self._silent or tag not in _KEPT or len(self._open) >= _DEEPEST:
             return
         if tag == "br":
             self._out.append("<br>")
@@ -90,13 +99,39 @@ class _Cleaner(HTMLParser):
     def result(self) -> str:
         self._out += [f"</{tag}>" for tag in reversed(self._open)]
         self._open.clear()
-        html = _wrapped("".join(self._out))
-        while (shorter := _EMPTY.sub("", html)) != html:
-            html = shorter
-        return html.strip()
+        return _wrapped("".join(_filled(self._out))).strip()
 
 
-_EMPTY = re.compile(r"<(p|b|i|u|li|ul|ol|a|blockquote)(?: [^>]*)?>(?:\s|<br>)*</\1>")
+def _filled(parts: list[str]) -> list[str]:
+    """Without elements that hold nothing but space.
+
+    Args:
+        parts: A tag or a piece of text each; what is opened is closed, in order.
+    """
+    kept: list[str] = []
+    opened: list[int] = []  # places in `kept` of what stands open and is empty so far
+    full = 0  # how many around those are not
+    for part in parts:
+        if part.startswith("</"):
+            if opened:
+                del kept[opened.pop() :]
+            else:
+                full -= 1
+                kept.append(part)
+            continue
+        if part.startswith("<") and part != "<br>":
+            opened.append(len(kept))
+        elif not _is_space(part):
+            full += len(opened)
+            opened.clear()
+        kept.append(part)
+    return kept
+
+
+def _is_space(html: str) -> bool:
+    return not html.replace("<br>", "").strip()
+
+
 _BLOCK = re.compile(r"(<(?P<tag>p|ul|ol|blockquote)>)|(</(?P<end>p|ul|ol|blockquote)>)")
 
 
@@ -105,9 +140,12 @@ def _wrapped(html: str) -> str:
     out, depth, at = [], 0, 0
     for match in _BLOCK.finditer(html):
         between = html[at : match.start()]
-        out.append(f"<p>{between.strip()}</p>" if depth == 0 and between.strip() else between if depth else "")
+        out.append(between if depth else _paragraph(between))
         depth = max(0, depth + (1 if match["tag"] else -1))
         out.append(match[0])
         at = match.end()
-    rest = html[at:].strip()
-    return "".join(out) + (f"<p>{rest}</p>" if rest else "")
+    return "".join(out) + _paragraph(html[at:])
+
+
+def _paragraph(html: str) -> str:
+    return "" if _is_space(html) else f"<p>{html.strip()}</p>"

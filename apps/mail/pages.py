@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,19 @@ def place_of(db: sqlite3.Connection, folder: str) -> str:
     return f"f{found['id']}" if found else "inbox"
 
 
+def _rows(text: str) -> list[list[str]] | None:
+    """The first rows of a table; None if it cannot be read."""
+    try:
+        return list(islice(csv.reader(io.StringIO(text, newline="")), MAX_LINES_SHOWN))
+    except csv.Error:
+        return None
+
+
 def preview(file: Record) -> dict[str, Any]:
     """What a page can show of a file: a table of CSV, the lines of a text, or nothing."""
     if file["type"] not in ("text/csv", "text/plain", "text/markdown", "application/json"):
         return {"rows": None, "lines": None}
     text = file["content"].decode("utf-8", "replace")
     if file["type"] == "text/csv":
-        return {"rows": list(csv.reader(io.StringIO(text)))[:MAX_LINES_SHOWN], "lines": None}
+        return {"rows": _rows(text), "lines": None}
     return {"rows": None, "lines": text.splitlines()[:MAX_LINES_SHOWN]}

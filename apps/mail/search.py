@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..kit.store import MAX_SEARCH, like
+from ..kit.store import like
 
 _WORD = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))', re.IGNORECASE)
 _LIKE = "ESCAPE '\\'"
@@ -29,6 +29,8 @@ _LABELLED = (
 )
 _UNREAD = "(t.unread = 1 AND t.id NOT IN (SELECT thread_id FROM seen))"
 _IS = {"unread": _UNREAD, "read": f"NOT {_UNREAD}", "starred": "t.starred = 1"}
+MOST, LONGEST = 40, 2000
+"""Conditions and letters of a search that are read."""
 FIELDS = ("from", "to", "subject", "words", "label", "in", "after", "before", "attachment")
 """Of the form that writes a search."""
 
@@ -44,16 +46,16 @@ class Term:
 
 
 def parse(q: str) -> list[Term]:
-    """The conditions of a search; what is no operator is taken as words."""
-    terms = []
-    for match in _WORD.finditer(q[:MAX_SEARCH]):
+    """The conditions of a search, the first of them where there are many; what is no operator is taken as words."""
+    terms: list[Term] = []
+    for match in _WORD.finditer(q[:LONGEST]):
         minus, operator, quoted, bare = match.groups()
         name, value = (operator or "").lower(), quoted if quoted is not None else bare
         if name and name not in _ON_MAIL and name not in ("has", "label", "in", "is", "before", "after"):
             name, value = "", f"{operator}:{value}"
         if value:
             terms.append(Term(name, value, bool(minus)))
-    return terms
+    return terms[:MOST]
 
 
 def where(q: str) -> tuple[str, list[str]]:
