@@ -158,11 +158,12 @@ async def test_addresses_that_no_page_leads_to_are_answered(name: str, tmp_path:
     async with app_of(name, tmp_path, 2, {}) as http:
         pages = await crawl(http)
         wrong: set[str] = set()
-        for url in pages:
+        for url in {kind(url): url for url in pages}.values():
             parts = urlsplit(url)
-            wrong |= {re.sub(r"\d+", digits, parts.path) for digits in ("9" * 5_000, "9" * 18, "٣")}
-            wrong |= {f"{parts.path}?{re.sub('=[^&]*', f'={value}', parts.query)}" for value in ("999", "²", "-1", "x")}
-            wrong.add(f"{parts.path}?q={'a%20' * 200}{'a' * 59_000}")
+            wrong |= {re.sub(r"\d+", digits, parts.path) for digits in ("9" * 5_000, "9" * 18)}
+            wrong |= {f"{parts.path}?{re.sub('=[^&]*', f'={value}', parts.query)}" for value in ("999", "²")}
+            if "q=" in url or not parts.query:
+                wrong.add(f"{parts.path}?q={'a%20' * 200}{'a' * 59_000}")
         for url in sorted(wrong):
             assert (await http.get(url)).status_code in (200, 404, 422), url[:200]
 

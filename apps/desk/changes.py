@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
+from ..kit.numbers import number
 from ..kit.store import Record, record
 from ..kit.web import Missing, Refused
 from . import fields, queries
@@ -174,7 +175,7 @@ def open_ticket(db: sqlite3.Connection, form: Mapping[str, str]) -> int:
     Raises:
         Refused: A field is empty, too long, or names nothing that exists.
     """
-    customer = form.get("customer", "")
+    customer = number(form.get("customer", ""))
     if not db.execute("SELECT 1 FROM customers WHERE id = ?", [customer]).fetchone():
         raise Refused("Choose a customer.")
     subject = fields.line("The subject", form.get("subject", ""))
@@ -183,7 +184,7 @@ def open_ticket(db: sqlite3.Connection, form: Mapping[str, str]) -> int:
     added = db.execute(
         "INSERT INTO tickets (subject, description, customer_id, status, priority, channel, created_at)"
         " VALUES (?, ?, ?, 'open', ?, 'Phone', ?)",
-        [subject, text, int(customer), form["priority"], moment(db)[0]],
+        [subject, text, customer, form["priority"], moment(db)[0]],
     ).lastrowid
     assert added is not None  # an INSERT has one
     log(db, "ticket", added, "opened the ticket")
