@@ -354,7 +354,7 @@ def leave_draft(
     person: Row = one_from(contacts), subject: str = one_of(*SUBJECTS), text: str = one_of(*TEXTS)
 ) -> Verifier:
     plain: dict[str, Any] = {"cc": "", "bcc": "", "reply_to": None, "forward_of": None, "thread_id": None}
-    said = {"subject": subject, "text": text, "body": unformatted}
+    said: dict[str, Any] = {"subject": subject, "text": text, "body": unformatted}
     return only(added("messages", status="draft", recipients=to(person["email"]), **said, **plain))
 
 
