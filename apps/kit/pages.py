@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +79,3 @@ def hue(name: str) -> int:
 def money(cents: int, sign: str = "$") -> str:
     """An amount as a person writes it: $1,234.50."""
     return f"{'-' if cents < 0 else ''}{sign}{abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
-euro = partial(money, sign="€")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote, unquote
 
 from fastapi import FastAPI, Request
@@ -116,16 +116,23 @@ def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, st
     return app
 
 
-def introduce(folders: Mapping[str, Path], addresses: Mapping[str, str]) -> None:
-    """Tell apps that run beside each other where the others are.
+class Running(Protocol):
+    """An app that is up."""
 
-    Args:
-        folders: Work folder by app.
-        addresses: http://127.0.0.1:PORT by app.
-    """
-    for name, folder in folders.items():
-        others = {other: address for other, address in addresses.items() if other != name}
-        (folder / OTHERS).write_text(json.dumps(others))
+    @property
+    def workdir(self) -> Path:
+        """Its work folder."""
+
+    @property
+    def base_url(self) -> str:
+        """http://127.0.0.1:PORT."""
+
+
+def introduce(apps: Mapping[str, Running]) -> None:
+    """Tell apps that run beside each other where the others are."""
+    for name, app in apps.items():
+        others = {other: each.base_url for other, each in apps.items() if other != name}
+        (app.workdir / OTHERS).write_text(json.dumps(others))
 
 
 async def form(request: Request) -> list[tuple[str, str]]:

@@ -59,8 +59,7 @@ def link(path: Path, seed: int, orders: list[int]) -> None:
 
 async def meet(products: Mapping[str, Running]) -> None:
     """Tell each where the other is."""
-    both = {"books": products["backroom"], "shop": products["shop"]}
-    introduce({name: each.workdir for name, each in both.items()}, {name: each.base_url for name, each in both.items()})
+    introduce({"books": products["backroom"], "shop": products["shop"]})
 
 
 backroom = dataclasses.replace(

@@ -41,8 +41,7 @@ async def reset_mail(product: Running, seed: int, appearance: Mapping[str, str])
 
 async def meet(products: Mapping[str, Running]) -> None:
     """Tell each where the other is."""
-    both = {"mail": products["frontdesk"], "desk": products["desk"]}
-    introduce({name: each.workdir for name, each in both.items()}, {name: each.base_url for name, each in both.items()})
+    introduce({"mail": products["frontdesk"], "desk": products["desk"]})
 
 
 frontdesk = dataclasses.replace(

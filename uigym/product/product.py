@@ -166,10 +166,9 @@ class Product:
 
     async def _stop_others(self) -> None:
         """Stop what runs beside; one that cannot be stopped keeps no other from ending."""
-        ends = [await asyncio.gather(other.stop(), return_exceptions=True) for other in self.beside.values()]
-        for (error,) in ends:
-            if isinstance(error, BaseException):
-                raise error
+        ends = await asyncio.gather(*(other.stop() for other in self.beside.values()), return_exceptions=True)
+        for error in filter(None, ends):
+            raise error
 
     async def _tidy(self) -> None:
         """Let go of what was prepared; what cannot be let go of is told, but keeps nothing else from ending."""
