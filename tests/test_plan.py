@@ -165,7 +165,7 @@ def test_the_built_files_are_those_of_the_source(tmp_path: Path) -> None:
     shutil.copytree(APP / "web", web, ignore=shutil.ignore_patterns("node_modules"))
     subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=web, check=True, capture_output=True)
     subprocess.run(["npx", "vite", "build"], cwd=web, check=True, capture_output=True)
-    for name in ("plan.js", "plan.css"):
+    for name in ("plan.js", "app.css"):
         assert (tmp_path / "static" / name).read_bytes() == (APP / "static" / name).read_bytes()
 
 

@@ -66,7 +66,9 @@ class Missing(LookupError):
 
 
 def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, str], str]) -> FastAPI:
-    """An app with its files under /static (the kit's under /static/kit), /healthz, and a page for what is not there.
+    """An app with its files under /static, /healthz, and a page for what is not there.
+
+    The kit's style sheet and script are the beginning of the app's own, so that a page asks for one of each: app.css, app.js.
 
     Args:
         title: What the product is called.
@@ -76,16 +78,16 @@ def new_app(title: str, folder: Path, database: Path, missing: Callable[[Any, st
     """
     app = FastAPI(title=title, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.db = database
-    files = {f"kit/{path.name}": path for path in KIT.iterdir()}
-    static = folder / "static"
-    files |= {path.relative_to(static).as_posix(): path for path in static.rglob("*") if path.is_file()}
-    contents = {name: path.read_bytes() for name, path in files.items() if path.suffix in TYPES}
+    files = [path for static in (KIT, folder / "static") for path in static.iterdir() if path.suffix in TYPES]
+    contents: dict[str, bytes] = {}
+    for path in files:
+        contents[path.name] = contents.get(path.name, b"") + path.read_bytes()
 
-    @app.get("/static/{name:path}")
+    @app.get("/static/{name}")
     async def file(name: str) -> Response:
         if name not in contents:
             raise HTTPException(404)
-        kind = TYPES[files[name].suffix]
+        kind = TYPES[Path(name).suffix]
         return Response(contents[name], media_type=kind, headers={"Cache-Control": "max-age=3600"})
 
     @app.get("/healthz")

@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-// One script of a fixed name beside plan.css: the shell's template names both.
+// One script of a fixed name beside app.css: the shell's template names both.
 export default defineConfig({
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
@@ -12,7 +12,7 @@ export default defineConfig({
     modulePreload: false,
     rollupOptions: {
       input: "src/main.jsx",
-      output: { entryFileNames: "plan.js", assetFileNames: "plan[extname]", inlineDynamicImports: true },
+      output: { entryFileNames: "plan.js", assetFileNames: "app[extname]", inlineDynamicImports: true },
     },
   },
 });

@@ -1,6 +1,6 @@
 // The calendar: toolbar, panel, and one of four views.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Agenda } from "./agenda.jsx";
 import { get, post, put } from "./api.js";
 import { boot, calendar, t, today } from "./boot.js";
@@ -43,9 +43,14 @@ export function Calendar({ tools }) {
   const days = shown(view, day);
   const [told, setTold] = useState(() => opening(view, days[0]));
   const [asked, setAsked] = useState(null);
+  const came = useRef("first" in told);
   const to = (next, as = view) => tools.go(`/calendar/${as}/${next}`);
 
   useEffect(() => {
+    if (came.current) {
+      came.current = false; // the page came with this week
+      return;
+    }
     let late = false;
     get("events", { first: days[0], last: days.at(-1) })
       .then((answer) => late || setTold(answer))
