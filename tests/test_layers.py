@@ -15,7 +15,7 @@ LAYERS = (
     {"beside", "errors", "hold", "loop", "offer", "origins", "splits", "state", "surroundings", "types", "watched"},
     {"compare", "moments", "verify", "params"},
     {"given"},
-    {"harness", "judging", "policy.codecs", "train.rows"},
+    {"harness", "judging", "policy.codecs", "train.rows", "train.windows"},
     {"registry", "product", "browser", "store", "models"},
     {"steady"},
     {"slot"},
@@ -32,12 +32,12 @@ LAYERS = (
 """A module may import those of its own layer and of layers before it."""
 
 ONLY_UNDER = {
-    "torch": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
-    "transformers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
-    "tokenizers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
-    "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py"),
+    "torch": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
+    "transformers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
+    "tokenizers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
+    "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
     "wandb": ("uigym/train/",),
-    "vllm": ("uigym/train/", "uigym/policy/vllm.py"),
+    "vllm": ("uigym/train/", "uigym/policy/vllm.py", "uigym/policy/vllm_server.py"),
     "psycopg": ("uigym/product/postgres",),
     "playwright": ("uigym/browser/", "uigym/record.py", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
     "browsergym": ("uigym/bench/browsergym_worker.py",),
