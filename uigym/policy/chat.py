@@ -158,16 +158,13 @@ class Conversation:
 
     def _fresh(self, instruction: str, text: str, picture: Picture, kept: int) -> _Prompt:
         """A new context with the last `kept` turns in it, their replies as they were sampled."""
-        family, start = self.policy.family, len(self._past) - kept
-        dropped = contexts.digest([past.words for past in self._past[:start]]) if self.policy.context.digest else ""
-        ids = list(family.opening(instruction))
-        for past in self._past[start:]:
-            ids += family.asking(_joined(dropped, past.text), [past.picture])
-            ids += past.reply
-            ids += family.closing(past.reply)
-            dropped = ""
-        ids += family.asking(_joined(dropped, text), [picture])
-        return _Prompt(True, ids, [*(past.picture for past in self._past[start:]), picture])
+        family, shown = self.policy.family, self._past[len(self._past) - kept :]
+        dropped = [past.words for past in self._past[: len(self._past) - kept]] if self.policy.context.digest else []
+        asked = [*((past.text, past.picture) for past in shown), (text, picture)]
+        ids = family.fresh(instruction, contexts.digest(dropped), asked[0][0], [asked[0][1]])
+        for past, (said, seen) in zip(shown, asked[1:], strict=True):
+            ids = [*ids, *past.reply, *family.closing(past.reply), *family.asking(said, [seen])]
+        return _Prompt(True, ids, [seen for _, seen in asked])
 
     def _turn(self, prompt: _Prompt, reply: Reply) -> Turn:
         if forbidden := set(reply.ids) & set(self.policy.family.banned):
@@ -202,10 +199,6 @@ def told(observation: Observation) -> str:
 
 def _cut(line: str) -> str:
     return line if len(line) <= _SAID else f"{line[:_SAID]}..."
-
-
-def _joined(*parts: str) -> str:
-    return "\n".join(filter(None, parts))
 
 
 def turns(samples: Sequence[object]) -> list[Turn]:

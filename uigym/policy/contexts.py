@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from uigym.errors import ConfigError
 
-_LINE = 200
-"""Characters of a dropped turn's line."""
-_LINES = 40
-"""Dropped turns that are told, the latest ones."""
-_SAID = re.compile(r"\s*(full|window|hysteresis)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(\+\s*digest)?\s*")
+_LETTERS = 200
+"""Of a dropped turn's reply in the digest."""
+_TURNS = 40
+"""Dropped turns that the digest tells, the latest ones."""
+_SAID = re.compile(r"\s*(full|window|hysteresis)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(without digest)?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Context:
     """Screenshots that a new context begins with, the newest included, as far as the episode has them."""
     most: int | None = None
     """Screenshots at which the next step begins a new context; None appends to the end."""
-    digest: bool = False
-    """Whether a new context says in words what the turns did that it no longer shows."""
+    digest: bool = True
+    """Whether a new context tells the replies of the turns that it no longer shows."""
 
     def __post_init__(self) -> None:
         if self.least < 1 or (self.most is not None and self.most < self.least):
@@ -62,12 +62,12 @@ def full() -> Context:
     return Context(1, None)
 
 
-def window(k: int, *, digest: bool = False) -> Context:
+def window(k: int, *, digest: bool = True) -> Context:
     """The last `k` screenshots."""
     return Context(k, k, digest)
 
 
-def hysteresis(k_min: int = 1, k_max: int = 6, *, digest: bool = False) -> Context:
+def hysteresis(k_min: int = 1, k_max: int = 6, *, digest: bool = True) -> Context:
     """Grows to `k_max` screenshots, then begins anew with the last `k_min`."""
     return Context(k_min, k_max, digest)
 
@@ -79,39 +79,27 @@ def parse(text: str) -> Context:
         ConfigError: It is none.
 
     Example:
-        >>> parse("hysteresis(1, 6) + digest")
-        Context(least=1, most=6, digest=True)
+        >>> parse("hysteresis(1, 6) without digest")
+        Context(least=1, most=6, digest=False)
         >>> parse("window(4)") == window(4), parse("full") == full()
         (True, True)
     """
     found = _SAID.fullmatch(text)
     kind, *said = (found[1], found[2], found[3]) if found else ("", None, None)
     numbers = [int(number) for number in said if number is not None]
-    digest = bool(found and found[4])
+    digest = not (found and found[4])
     match kind, numbers:
-        case "full", [] if not digest:
-            return full()
+        case "full", []:
+            return Context(1, None, digest)
         case "window", [k]:
             return window(k, digest=digest)
         case "hysteresis", ([] | [_, _]):
             return hysteresis(*numbers, digest=digest)
     raise ConfigError(
-        f'no context {text!r}: expected "full", "window(k)" or "hysteresis(k_min, k_max)"; the last two may end in "+ digest"'
+        f'no context {text!r}: expected "full", "window(k)" or "hysteresis(k_min, k_max)"; each may end in "without digest"'
     )
 
 
-def digest(turns: Sequence[str], first: int = 1) -> str:
-    """What the turns did that a context no longer shows, one line a turn.
-
-    Args:
-        turns: Words of each.
-        first: Number of the first.
-    """
-    skipped = max(0, len(turns) - _LINES)
-    lines = [f"{first + at}. {_line(words)}" for at, words in enumerate(turns) if at >= skipped]
-    return "\n".join(["Earlier steps, whose screenshots are no longer shown:", *lines]) if lines else ""
-
-
-def _line(words: str) -> str:
-    flat = " ".join(words.split())
-    return flat if len(flat) <= _LINE else f"{flat[:_LINE]}..."
+def digest(replies: Sequence[str]) -> list[str]:
+    """What is told of the replies that a context no longer shows: the latest ones, long ones cut."""
+    return [said if len(said) <= _LETTERS else f"{said[:_LETTERS]}..." for said in replies[-_TURNS:]]
