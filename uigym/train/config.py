@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from uigym.errors import ConfigError, did_you_mean
+from uigym.policy import contexts
 
 
 class _Section(BaseModel):
@@ -54,12 +55,18 @@ class PolicyConfig(_Section):
     codec: str | None = None
     """Action language of the model, by the name of a codec; None takes its family's own."""
     context: str = "hysteresis(1, 6)"
-    """Screenshots in a context: "full", "window(k)", "hysteresis(k_min, k_max)"; the last two may end in "+ digest"."""
+    """Screenshots in a context: "full", "window(k)", "hysteresis(k_min, k_max)"; each may end in "without digest"."""
     temperature: float = Field(1.0, gt=0)
     max_tokens: int | None = Field(None, ge=4)
     """Longest reply; None is 32 for the tiny model's action language, 256 for others."""
     limit: int = Field(16384, ge=256)
     """Longest context with its reply, tokens; where an episode grows beyond, a new context begins."""
+
+    @field_validator("context")
+    @classmethod
+    def _can_be_read(cls, value: str) -> str:
+        contexts.parse(value)
+        return value
 
 
 class WarmStart(_Section):
@@ -354,8 +361,8 @@ def _explain(error: Any, path: Path, text: str, overrides: Sequence[str]) -> str
         elsewhere = [key for key in every_key() if key.rpartition(".")[2] == keys[-1]]
         hint = f'Did you mean "{elsewhere[0]}"?' if elsewhere else did_you_mean(keys[-1], _known(keys[:-1]))
         return f"{where}: no key {dotted!r}. {hint}"
-    if error["type"] == "value_error" and not keys:
-        return f"{path}: {error['ctx']['error']}"
+    if error["type"] == "value_error":
+        return f"{where}: {f'{dotted}: ' if keys else ''}{error['ctx']['error']}"
     given = "" if error["type"] == "missing" else f", not {error['input']!r}"
     return f"{where}: {dotted}: {error['msg'].lower()}{given}"
 
