@@ -148,7 +148,7 @@ def _text(tokenizer: PreTrainedTokenizerFast, layers: int) -> dict[str, Any]:
         "num_hidden_layers": layers,
         "num_attention_heads": _HEADS,
         "num_key_value_heads": 1,
-        "vocab_size": (len(tokenizer) + 63) // 64 * 64,
+        "vocab_size": len(tokenizer),
         "max_position_embeddings": CONTEXT,
         "rms_norm_eps": 1e-6,
         "tie_word_embeddings": False,
