@@ -31,7 +31,7 @@ _SMOL = """Think between <think> and </think>, then call one function between <c
 <code>
 click(x=0.5, y=0.3)
 </code>
-x and y are shares of the screenshot's width and height, from 0 to 1. Functions: click(x, y), double_click(x, y), right_click(x, y), move_mouse(x, y), drag(from_coord, to_coord), scroll(direction, amount), type(text), press(keys), wait(seconds), final_answer(answer)."""
+x and y are shares of the screenshot's width and height, from 0 to 1. Functions: click(x, y), double_click(x, y), right_click(x, y), move_mouse(x, y), drag(from_coord, to_coord), scroll(direction, amount, x, y), type(text), press(keys), with a list for keys that are pressed together, wait(seconds), final_answer(answer), without an answer when the task asks for none."""
 
 LANGUAGES: dict[str, str] = {
     "qwen3": _QWEN.format(x=512, y=300, space="from 0 to 1000 over the screenshot"),
