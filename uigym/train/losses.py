@@ -56,7 +56,7 @@ class LossSettings:
     drop: float = 5.0
     """A ratio beyond this, or below its inverse, drops the token: that is no longer noise. In (1, 1e9]."""
     normaliser: Normaliser = "constant"
-    """What the sum over tokens is divided by: see `denominator`."""
+    """What the sum over tokens is divided by: see `divisor`."""
     k: float = 500.0
     """Reply tokens of a typical trajectory, for the constant: ten turns of fifty tokens."""
 
@@ -114,8 +114,8 @@ class LossOut(NamedTuple):
     """Scalars without gradient, by metric name; parts of a batch are put together by `joined`.
 
     loss; kl, mean of (ratio - 1) - log ratio from the sampler, nats a token; kl/reference where there is one;
-    clip/{low,high,dual}, shares of tokens that the clip holds where their advantage pushes outwards; ratio/{mean,max} from sampler
-    to trainer, before cap and drop; ratio/{capped,dropped}, shares of tokens; gap/{mean,max}, absolute difference of
+    clip/{low,high,dual}, shares of tokens that the clip holds where their advantage pushes outwards; ratio/{mean,max} of a token from
+    sampler to trainer, before cap and drop; ratio/{capped,dropped}, shares of tokens; gap/{mean,max}, absolute difference of
     sampler and trainer, nats.
     """
 
@@ -167,7 +167,7 @@ def policy_loss(settings: LossSettings, new_T: Tensor, tokens: Tokens, *, denomi
         new_T: Log-probabilities under the weights that are trained, as sampled: at the sampling temperature, banned ids
             without probability.
         tokens: What else is known of the tokens.
-        denominator: What the sum is divided by, that of the whole batch on all ranks: see the function `denominator`.
+        denominator: What the sum is divided by, that of the whole batch on all ranks: see `divisor`.
 
     Raises:
         ConfigError: The distance from a reference has a weight, but there is no reference.
@@ -177,12 +177,13 @@ def policy_loss(settings: LossSettings, new_T: Tensor, tokens: Tokens, *, denomi
             f"the loss has kl={settings.kl} but no log-probabilities of a reference policy; give them, or set kl to 0"
         )
     old_T = new_T.detach() if tokens.old_T is None else tokens.old_T
-    weight_T, log_weight_T = _weights(settings, old_T - tokens.sampled_T, tokens.row_T)
+    log_weight_T = log_ratios(settings.importance, (old_T - tokens.sampled_T).detach(), tokens.row_T)
     log_ratio_T = _log_ratios(settings, new_T, old_T, tokens.row_T)
     far = math.log(settings.drop)
     kept_T = (log_weight_T.abs() <= far) & (log_ratio_T.detach().abs() <= far)
     # Left out before exp, whose overflow times zero would be no number.
     ratio_T = torch.where(kept_T, log_ratio_T, 0.0).exp()
+    weight_T = torch.where(kept_T, log_weight_T, 0.0).exp().clamp(max=settings.cap)
     value_T = -weight_T * LOSSES[settings.name].gain(settings, ratio_T, new_T, tokens.advantage_T)
     if settings.kl and tokens.reference_T is not None:
         value_T = value_T + settings.kl * distance(tokens.reference_T - new_T)
@@ -195,13 +196,13 @@ def policy_loss(settings: LossSettings, new_T: Tensor, tokens: Tokens, *, denomi
             "ratio/capped": kept_T & (log_weight_T > math.log(settings.cap)),
             "ratio/dropped": ~kept_T,
         }
-        numbers = _numbers(new_T, old_T, tokens, log_weight_T)
+        numbers = _numbers(new_T, old_T, tokens)
         return LossOut(
             loss, {"loss": loss.detach(), **numbers, **{k: _mean(v.to(loss.dtype)) for k, v in shares.items()}}
         )
 
 
-def denominator(settings: LossSettings, *, trajectories: int, rows: int, tokens: int) -> float:
+def divisor(settings: LossSettings, *, trajectories: int, rows: int, tokens: int) -> float:
     """What the sum over a batch's tokens is divided by.
 
     "constant" is k times the trajectories: a long episode weighs as much a token as a short one, in this batch and the next.
@@ -214,11 +215,11 @@ def denominator(settings: LossSettings, *, trajectories: int, rows: int, tokens:
         tokens: Reply tokens of those rows.
 
     Example:
-        >>> denominator(LossSettings(k=50), trajectories=8, rows=24, tokens=900)
+        >>> divisor(LossSettings(k=50), trajectories=8, rows=24, tokens=900)
         400.0
     """
     counts = {"constant": settings.k * trajectories, "tokens": tokens, "rows": rows}
-    return float(max(counts[settings.normaliser], 1))
+    return float(counts[settings.normaliser] or 1)
 
 
 def distance(difference_T: Tensor) -> Tensor:
@@ -230,7 +231,7 @@ def distance(difference_T: Tensor) -> Tensor:
     Source: Schulman, "Approximating KL divergence", 2020, the estimator k3.
     """
     near_T = difference_T.clamp(max=FAR)
-    return near_T.exp() - 1 - near_T
+    return near_T.expm1() - near_T
 
 
 def joined(parts: Sequence[Mapping[str, float | Tensor]], tokens: Sequence[int]) -> dict[str, float]:
@@ -248,20 +249,11 @@ def joined(parts: Sequence[Mapping[str, float | Tensor]], tokens: Sequence[int])
     return out
 
 
-def _weights(settings: LossSettings, gap_T: Tensor, row_T: Tensor) -> tuple[Tensor, Tensor]:
-    """The weight of each token, capped, and its logarithm before the cap."""
-    with torch.no_grad():
-        log_T = log_ratios("token" if settings.importance == "none" else settings.importance, gap_T, row_T)
-        if settings.importance == "none":
-            return torch.ones_like(log_T), log_T
-        return log_T.clamp(max=min(math.log(settings.cap), math.log(settings.drop))).exp(), log_T
-
-
 def _log_ratios(settings: LossSettings, new_T: Tensor, old_T: Tensor, row_T: Tensor) -> Tensor:
     if not LOSSES[settings.name].by_row:
         return new_T - old_T
     # The row's value with the token's own gradient, so that tokens of one row may have different advantages.
-    return log_ratios("geometric", new_T.detach() - old_T, row_T) + new_T - new_T.detach()
+    return log_ratios("geometric", new_T.detach() - old_T, row_T) + (new_T - new_T.detach())
 
 
 def _shares(settings: LossSettings, ratio_T: Tensor, advantage_T: Tensor) -> dict[str, Tensor]:
@@ -274,18 +266,18 @@ def _shares(settings: LossSettings, ratio_T: Tensor, advantage_T: Tensor) -> dic
     }
 
 
-def _numbers(new_T: Tensor, old_T: Tensor, tokens: Tokens, log_weight_T: Tensor) -> dict[str, Tensor]:
-    gap_T = (old_T - tokens.sampled_T).abs()
-    weight_T = log_weight_T.clamp(max=FAR).exp()
+def _numbers(new_T: Tensor, old_T: Tensor, tokens: Tokens) -> dict[str, Tensor]:
+    gap_T = old_T - tokens.sampled_T
+    ratio_T = gap_T.clamp(max=FAR).exp()
     out = {"kl": _mean(distance(new_T - tokens.sampled_T))}
     if tokens.reference_T is not None:
         out["kl/reference"] = _mean(distance(tokens.reference_T - new_T))
     return {
         **out,
-        "ratio/mean": _mean(weight_T),
-        "ratio/max": _most(weight_T),
-        "gap/mean": _mean(gap_T),
-        "gap/max": _most(gap_T),
+        "ratio/mean": _mean(ratio_T),
+        "ratio/max": _most(ratio_T),
+        "gap/mean": _mean(gap_T.abs()),
+        "gap/max": _most(gap_T.abs()),
     }
 
 
