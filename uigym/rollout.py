@@ -322,20 +322,20 @@ class _Run:
             _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number + 1, failure.cause, failure.message)
         return finished
 
-    def check_group(self, env: Env, group: str) -> None:
+    def check_group(self, env: Env, request: Request) -> None:
         """Members of a group that begin in different states cannot be compared.
 
         Raises:
             HarnessError: This one begins in another state than the first.
         """
-        if not group:
+        if not request.group:
             return
         own = {table: State({table: rows}).digest() for table, rows in env.before.tables.items()}
-        first = self.begun.setdefault(group, own)
+        first = self.begun.setdefault(request.group, own)
         if differ := sorted(table for table in own.keys() | first.keys() if own.get(table) != first.get(table)):
             raise HarnessError(
-                f"{env.harness.name}: the members of group {group!r} began with different data in {', '.join(differ)} "
-                f"(this one: seed {env.instance.seed}), so they cannot be compared. "
+                f"{env.harness.name}: the members of group {request.group!r} began with different data in {', '.join(differ)} "
+                f"(this one: seed {request.seed}), so they cannot be compared. "
                 "Let the harness's reset take times and ids from the seed."
             )
 
@@ -374,7 +374,7 @@ class _Attempt:
         try:
             async with asyncio.timeout(limit) as whole:
                 observation = await self._reset(name)
-                self.job.check_group(self.env, self.request.group)
+                self.job.check_group(self.env, self.request)
                 await self._play(observation, writer)
         except TimeoutError as exc:
             if not whole.expired():

@@ -92,6 +92,12 @@ class Group:
         self.waiting.append(self.size)
         self.size += 1
 
+    def forgive(self, size: int) -> None:
+        """Lost members shall count for nothing: have as many as if there had been none."""
+        self.lost = 0
+        for _ in range(size - len(self.waiting) - len(self.running) - len(self.done)):
+            self.replace()
+
     def copy(self) -> Group:
         """As it is now."""
         return dataclasses.replace(self, waiting=list(self.waiting), running=set(self.running), done=dict(self.done))

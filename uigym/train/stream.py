@@ -258,6 +258,8 @@ class Stream:
         )
         self.tally["rests"] += 1
         await asyncio.sleep(seconds)
+        for group in self._open.values():
+            group.forgive(self.flow.group_size)
         await self.mend(False)
 
     # --- what comes of it ---
