@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from uigym import registry
-from uigym.errors import ConfigError, StoreError, attribute
+from uigym.errors import ConfigError, attribute
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
+from uigym.policy import manner
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.scripted import OraclePolicy
 from uigym.report.health import signs
@@ -61,12 +61,20 @@ class Course:
     """Seconds of reinforcement before this start."""
     saved: Path | None = None
     """The newest checkpoint."""
+    _rows: list[dict[str, float]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
 
     @property
     def out(self) -> Path:
         """Folder of the results."""
         return self.config.out
+
+    @property
+    def manner(self) -> manner.Manner:
+        """How the policy is asked."""
+        chosen = self.config.policy
+        codec = self.policy.family.codec
+        return manner.Manner(codec, chosen.context, chosen.limit, chosen.temperature, self.config.max_tokens)
 
     def pool(self) -> Pool:
         """Environments for this run."""
@@ -195,19 +203,24 @@ class Course:
         seen, loop.stream.seen = loop.stream.seen, []
         numbers = {**update.numbers, **metrics.of_episodes(seen)}
         row = {"update": update.number, "wall_s": round(self.spent_s, 1), **metrics.rounded(numbers)}
-        self._rows = [*getattr(self, "_rows", []), row][-LOOK:]
         members = [member for group in update.groups for member in group.members]
         self.log.episodes(few(members, SHOWN), update=update.number, split="train")
         self.log.write({"phase": "grpo", **row})
-        taught_groups = int(numbers.get("groups/kept", 0))
         self.say(
             f"update {update.number}: reward {numbers.get('reward/mean', 0):.2f}, success {numbers.get('success/all', 0):.0%}, "
-            f"{taught_groups} groups taught, {numbers.get('steps/s', 0):.1f} steps/s, learned in {numbers.get('time/learn', 0):.1f} s"
+            f"{numbers['groups/kept']:.0f} groups taught, {numbers['steps/s']:.1f} steps/s, learned in {numbers['time/learn']:.1f} s"
         )
-        bad = {sign.name: sign for sign in signs(self._rows) if not sign.good} if len(self._rows) == LOOK else {}
+        self._look(row)
+
+    def _look(self, row: dict[str, float]) -> None:
+        """Say once what is wrong with the latest updates."""
+        self._rows = [*self._rows, row][-LOOK:]
+        if len(self._rows) < LOOK:
+            return
+        bad = {sign.name: sign for sign in signs(self._rows) if not sign.good}
         for name in sorted(bad.keys() - self._warned):
             self.say(f"look: {bad[name].found}. {bad[name].advice}")
-        self._warned = set(bad) | (self._warned if len(self._rows) < LOOK else set())
+        self._warned = set(bad)
 
     # --- checkpoints ---
 
@@ -216,7 +229,7 @@ class Course:
         folder = self.out / f"checkpoint-{self.done}"
         if self.saved != folder:
             await loop.keep(folder, {"updates": self.done, "spent_s": self.spent_s})
-            write_manner(folder, self.config, self.policy)
+            manner.write(folder, self.manner)
             forget(self.out, folder)
             self.saved = folder
         return folder
@@ -234,22 +247,6 @@ class Course:
             loop.learn.updates = self.done
         self.say(f"going on from {found} after {self.done} updates")
         return True
-
-
-def write_manner(folder: Path, config: RunConfig, policy: ChatPolicy) -> None:
-    """Say beside a checkpoint how its policy is asked, so that it can be used as it was trained.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
-    manner = {
-        "codec": policy.family.codec,
-        "context": config.policy.context,
-        "limit": config.policy.limit,
-        "sampling": asdict(policy.sampling),
-    }
-    with attribute(StoreError, f"cannot write into {folder}"):
-        (folder / "policy.json").write_text(json.dumps(manner, indent=2))
 
 
 def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:

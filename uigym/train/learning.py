@@ -11,7 +11,7 @@ from uigym.train import advantage
 from uigym.train.config import Algorithm
 from uigym.train.groups import Group
 from uigym.train.lesson import Lesson
-from uigym.train.losses import LossSettings, denominator
+from uigym.train.losses import LossSettings, divisor
 from uigym.train.windows import Window
 
 FIRST = ("gap/mean", "gap/max")
@@ -128,7 +128,7 @@ class Learning:
 
     def _step(self, lesson: Lesson, rows: list[int], parts: int, old: Any, reference: Any) -> Mapping[str, float]:
         windows = [lesson.windows[i] for i in rows]
-        whole = denominator(
+        whole = divisor(
             self.loss,
             trajectories=lesson.trajectories,
             rows=len(windows),

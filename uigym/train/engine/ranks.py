@@ -69,7 +69,9 @@ class Ranks:
         if self.count > 1:
             dist.barrier()
 
-    def tell(self, message: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()) -> tuple[dict[str, Any], list[bytes]]:
+    def tell(
+        self, message: dict[str, Any] | None = None, blobs: Sequence[bytes] = ()
+    ) -> tuple[dict[str, Any], list[bytes]]:
         """What rank 0 says, on every rank: JSON values and byte strings. Others call it without arguments."""
         if self.count == 1:
             return message or {}, list(blobs)
