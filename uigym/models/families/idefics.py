@@ -32,8 +32,8 @@ class Idefics(Base):
 
     resample = Image.Resampling.LANCZOS
 
-    def __init__(self, folder: Path, codec: str, *, thinking: bool = False):
-        super().__init__(folder, codec, thinking=thinking)
+    def __init__(self, folder: Path, codec: str):
+        super().__init__(folder, codec)
         self.name = str(self.config["model_type"])
         self.end, self.placeholder = self.tokens.need("<end_of_utterance>"), self.tokens.need("<image>")
         self._begin = self.tokens.tokenizer.bos_token_id

@@ -40,8 +40,9 @@ LANGUAGES: dict[str, str] = {
     "pyautogui_px": _PYAUTOGUI.format(x=640, y=212, space="pixels of the screenshot"),
     "uitars": _TARS,
     "smolvlm": _SMOL,
+    "tiny": "",
 }
-"""By the name of the codec that reads the replies."""
+"""By the name of the codec that reads the replies; the tiny model knows its own."""
 
 
 def language(codec: str) -> str:

@@ -26,12 +26,17 @@ _BANNED = ("<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|
 class Qwen(Base):
     """A checkpoint of Qwen2.5-VL, Qwen3-VL or Qwen3.5.
 
+    Args:
+        folder: Of the checkpoint.
+        codec: That replies are read with.
+        thinking: Whether a model that can think aloud is asked to.
+
     Raises:
         ConfigError: Its tokenizer or its processor is not of the family.
     """
 
     def __init__(self, folder: Path, codec: str, *, thinking: bool = False):
-        super().__init__(folder, codec, thinking=thinking)
+        super().__init__(folder, codec)
         self.name = str(self.config["model_type"])
         self.packs = self.name != "qwen3_5"
         self._start, self.end = self.tokens.need("<|im_start|>"), self.tokens.need("<|im_end|>")
@@ -39,6 +44,7 @@ class Qwen(Base):
         self._around = self.tokens.need("<|vision_start|>"), self.tokens.need("<|vision_end|>")
         self.banned = banned_ids(self.tokens, _BANNED, self.end)
         self._line = self.tokens.plain("\n")
+        self._mark = self.tokens.trusted(self.tokens.mark(thinking))
         self._read_processor()
 
     def _read_processor(self) -> None:
@@ -66,14 +72,11 @@ class Qwen(Base):
     def asking(self, text: str, pictures: Sequence[Picture]) -> list[int]:
         """A user's turn: pictures, then text; ends with the mark that the reply begins."""
         said = [i for picture in pictures for i in self._standing(picture.tokens)]
-        return [*self.turn("user", [*said, *self.tokens.plain(text)]), *self._mark()]
+        return [*self.turn("user", [*said, *self.tokens.plain(text)]), *self._mark]
 
     def closing(self, reply: Sequence[int]) -> list[int]:
         """The end of a reply that did not sample it, and a line break."""
         return [*([] if reply and reply[-1] == self.end else [self.end]), *self._line]
-
-    def _mark(self) -> list[int]:
-        return self.tokens.trusted(self.tokens.mark(self._thinking))
 
     def _standing(self, count: int) -> list[int]:
         return [self._around[0], *[self.placeholder] * count, self._around[1]]
