@@ -180,9 +180,7 @@ class Conversation:
     def _decide(self, seen: Observation, picture: Picture, words: str, turn: Turn) -> Decision:
         if turn.reply[-1] != self.policy.family.end:
             limit = self.policy.sampling.max_tokens
-            return Decision(
-                Invalid(words, f"the reply did not end within {limit} tokens: {words[:80]!r}"), words, turn
-            )
+            return Decision(Invalid(words, f"the reply did not end within {limit} tokens: {words[:80]!r}"), words, turn)
         screen = Screen.of(seen, (picture.width, picture.height))
         first, *more = CODECS[self.policy.family.codec].decode(words, screen)
         self._more.extend(more)
