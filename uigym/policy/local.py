@@ -25,6 +25,7 @@ from uigym.train.windows import Picture, Window
 try:
     import torch
     from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, StoppingCriteria
+    from transformers.core_model_loading import revert_weight_conversion
 except ImportError as exc:
     raise MissingExtra(f"a model in this process needs torch and transformers; {exc.name}", "train") from exc
 
@@ -273,7 +274,8 @@ def load(model: nn.Module, weights: Weights) -> None:
     Raises:
         PolicyError: A tensor has no place in it, or another shape.
     """
-    own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    here: dict[str, Any] = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    own = {**here, **revert_weight_conversion(model, dict(here))}  # names as here, and as in a checkpoint
     for name, tensor in weights.named():
         if name not in own or own[name].shape != tensor.shape:
             found = tuple(own[name].shape) if name in own else "nothing of that name"

@@ -59,6 +59,8 @@ class Engine:
         device: str | None = None,
     ):
         self.family, self.settings, self.loss = family, settings or EngineSettings(), loss or LossSettings()
+        if self.settings.packed and not family.packs:
+            raise ConfigError(f"rows of {family.name} cannot share one sequence; set packed to false")
         self.ranks = Ranks(device, group=self.settings.precision == "bf16")
         self.model = family.load(folder, torch.float32, str(self.ranks.device))
         prepare(self.model, family, self.settings, self.ranks)
@@ -204,7 +206,8 @@ class Engine:
         """This rank's micro-batches, with 1, or with 0 for one that is only there to take part."""
         lengths = [len(window.ids) for window in work.windows]
         shortest = min(range(len(lengths)), key=lengths.__getitem__)
-        mine = [batches[self.ranks.number] for batches in plan(lengths, self.ranks.count, self.settings.budget)]
+        rounds = plan(lengths, self.ranks.count, self.settings.budget, packed=self.settings.packed)
+        mine = [batches[self.ranks.number] for batches in rounds]
         return [(batch or [shortest], int(bool(batch))) for batch in mine]
 
     def _policy(self, work: Work, batch: list[int], pngs: Mapping[str, bytes], total: int) -> tuple[Tensor, Any]:
@@ -235,7 +238,8 @@ class Engine:
         self, work: Work, batch: list[int], pngs: Mapping[str, bytes], temperature: float
     ) -> tuple[Tensor, Tensor]:
         rows = [work.windows[i] for i in batch]
-        return log_probabilities(self.family, self.model, rows, pngs, temperature=temperature)
+        packed = self.settings.packed and len(rows) > 1
+        return log_probabilities(self.family, self.model, rows, pngs, temperature=temperature, packed=packed)
 
     def _gathered(self, names: Sequence[str], parts: list[Any], counts: list[int]) -> dict[str, float]:
         """The numbers of all micro-batches of all ranks as those of one batch."""

@@ -9,7 +9,7 @@ Batch: TypeAlias = list[int]
 """Indices of windows that go through the model at once."""
 
 
-def plan(lengths: Sequence[int], ranks: int, budget: int) -> list[list[Batch]]:
+def plan(lengths: Sequence[int], ranks: int, budget: int, *, packed: bool = False) -> list[list[Batch]]:
     """Micro-batches in rounds: in each round every rank has one, so that no rank waits for one that has nothing to do.
 
     Windows of similar length go together, the longest first. Where there are fewer windows than places the last
@@ -19,6 +19,7 @@ def plan(lengths: Sequence[int], ranks: int, budget: int) -> list[list[Batch]]:
         lengths: Tokens of each window.
         ranks: How many processes.
         budget: Most tokens of a micro-batch, padding counted; a window that is longer goes alone.
+        packed: Whether windows share a sequence, so that there is no padding.
 
     Returns:
         [round][rank] -> batch; every index is in exactly one.
@@ -27,7 +28,7 @@ def plan(lengths: Sequence[int], ranks: int, budget: int) -> list[list[Batch]]:
         >>> plan([5, 9, 4, 4], ranks=2, budget=10)
         [[[1], [0]], [[2], [3]]]
     """
-    batches = _batches(sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)), lengths, budget)
+    batches = _batches(sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)), lengths, budget, packed)
     while len(batches) % ranks and (widest := max(batches, key=len)) and len(widest) > 1:
         at, half = batches.index(widest), (len(widest) + 1) // 2
         batches[at : at + 1] = [widest[:half], widest[half:]]
@@ -35,12 +36,14 @@ def plan(lengths: Sequence[int], ranks: int, budget: int) -> list[list[Batch]]:
     return [batches[at : at + ranks] for at in range(0, len(batches), ranks)]
 
 
-def _batches(order: Sequence[int], lengths: Sequence[int], budget: int) -> list[Batch]:
+def _batches(order: Sequence[int], lengths: Sequence[int], budget: int, packed: bool) -> list[Batch]:
     """Windows in order, longest first, as many at once as the budget holds."""
     batches: list[Batch] = []
     for index in order:
-        if batches and lengths[batches[-1][0]] * (len(batches[-1]) + 1) <= budget:
-            batches[-1].append(index)
+        last = batches[-1] if batches else []
+        size = sum(lengths[i] for i in last) + lengths[index] if packed else lengths[(last or [index])[0]] * (len(last) + 1)
+        if last and size <= budget:
+            last.append(index)
         else:
             batches.append([index])
     return batches

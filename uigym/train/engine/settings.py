@@ -53,6 +53,9 @@ class EngineSettings:
     """Share of the layers that keep nothing but their input for the backward pass: less memory, more time."""
     budget: int = 16384
     """Tokens of a micro-batch, padding counted; a longer window is one of its own."""
+    packed: bool = False
+    """Whether the windows of a micro-batch share one sequence instead of being padded. Their attention then goes by a
+    mask, which is slower: worth it where windows are short."""
     temperature: float = 1.0
     """That replies are sampled at."""
     liger: bool = False
