@@ -16,6 +16,8 @@ from uigym.policy import contexts
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.local import LocalSampler
 from uigym.policy.sampler import Sampler, Sampling
+from uigym.policy.vllm_server import Serving
+from uigym.train import sync
 from uigym.train.config import RunConfig
 from uigym.train.engine import Engine, EngineSettings, Lora
 from uigym.train.learning import Scores, loss_settings
@@ -159,12 +161,23 @@ def sampler(config: RunConfig, engine: Engine) -> Sampler:
 
 def _served(config: RunConfig, engine: Engine) -> Sampler:
     from uigym.policy.vllm import VLLMSampler
-    from uigym.policy.vllm_server import Serving, VLLMServer
+    from uigym.policy.vllm_server import VLLMServer
+    from uigym.train.drowsy import Drowsy
 
-    chosen, vision = config.inference.vllm, config.trainer.picture_gradient
-    if chosen.url:
-        return VLLMSampler(engine.family, chosen.url, trains_vision=vision)
-    serving = Serving(
+    chosen = config.inference.vllm
+    made = VLLMSampler(
+        engine.family,
+        chosen.url or VLLMServer(folder(config), serving(config)),
+        transfer={None: lambda: None, "nccl": sync.Nccl, "ipc": sync.Ipc}[chosen.transfer](),
+        trains_vision=config.trainer.picture_gradient,
+    )
+    return Drowsy(made) if chosen.sleep else made
+
+
+def serving(config: RunConfig) -> Serving:
+    """How a server of ours is started."""
+    chosen = config.inference.vllm
+    return Serving(
         python=chosen.python or sys.executable,
         dtype=chosen.dtype,
         max_tokens=config.policy.limit,
@@ -175,6 +188,6 @@ def _served(config: RunConfig, engine: Engine) -> Sampler:
         transfer=chosen.transfer,
         sleep=chosen.sleep,
         more=chosen.more,
+        environment={"VLLM_ALLOW_INSECURE_SERIALIZATION": "1"} if chosen.transfer == "ipc" else {},
         start_s=chosen.start_s,
     )
-    return VLLMSampler(engine.family, VLLMServer(folder(config), serving), trains_vision=vision)
