@@ -189,6 +189,7 @@ def test_a_run_file_of_the_general_path(run_file: Path) -> None:
         (["rank=1"], "no key 'rank'. Did you mean \"trainer.lora.rank\"?"),
         (["inference.backend=sglang"], "input should be 'shared', 'transformers' or 'vllm', not 'sglang'"),
         (["inference.backend=shared"], "policy.context is of the general path only: set inference.backend to"),
+        (["trainer.matrix_lr=1e-4"], "trainer.matrix_lr is of the tiny model's path only"),
         (["inference.vllm.sleep=true"], "inference.vllm.sleep: a sampler that sleeps"),
         (["trainer.picture_gradient=true"], "trainer.lora learns beside the language part"),
         (["trainer.algorithm.min_members=9"], "min_members must not be more than trainer.algorithm.group_size"),
@@ -204,5 +205,5 @@ def test_what_does_not_go_together_is_told(run_file: Path, overrides: list[str],
 
 def test_every_key_has_its_meaning_in_the_guide() -> None:
     guide = (ROOT / "docs" / "training.md").read_text()
-    obvious = {"policy.codec", "seed", "out", "harness", "logger"}
+    obvious = {"trainer.lora", "logger"}
     assert [key for key in every_key() if f"`{key}`" not in guide and key not in obvious] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -269,8 +269,12 @@ class RunConfig(_Section):
 
     @model_validator(mode="after")
     def _fits(self) -> RunConfig:
-        if not self.is_general and (ignored := self._ignored()):
-            raise ValueError(f"{ignored} is of the general path only: set inference.backend to transformers or vllm")
+        if self.is_general and (given := self._given(_SHARED)):
+            raise ValueError(
+                f"{given} is of the tiny model's path only: leave it out, or set inference.backend to shared"
+            )
+        if not self.is_general and (given := self._given(_GENERAL)):
+            raise ValueError(f"{given} is of the general path only: set inference.backend to transformers or vllm")
         if self.inference.vllm.sleep and self.trainer.max_staleness:
             raise ValueError(
                 "inference.vllm.sleep: a sampler that sleeps while the trainer learns needs trainer.max_staleness: 0"
@@ -281,9 +285,9 @@ class RunConfig(_Section):
             raise ValueError("trainer.algorithm.min_members must not be more than trainer.algorithm.group_size")
         return self
 
-    def _ignored(self) -> str:
-        """A key that was given and that the shared-picture path has no use for; empty if there is none."""
-        for section, names in _GENERAL.items():
+    def _given(self, keys: Mapping[str, Sequence[str]]) -> str:
+        """The first of the keys that has another value than its default; empty if there is none."""
+        for section, names in keys.items():
             part: Any = functools.reduce(getattr, section.split("."), self)
             for name in names:
                 if getattr(part, name) != type(part).model_fields[name].get_default():
@@ -291,8 +295,11 @@ class RunConfig(_Section):
         return ""
 
 
+_SHARED = {"trainer": ("matrix_lr", "other_lr", "final_rate"), "trainer.warm_start": ("matrix_lr", "other_lr")}
+"""Keys that the general path has no use for."""
 _GENERAL = {
     "policy": ("codec", "context", "limit"),
+    "trainer.warm_start": ("lr",),
     "trainer": ("lr", "warmup", "weight_decay", "grad_clip", "strategy", "device", "precision", "lora", "recompute", "micro_tokens", "liger", "compile", "max_staleness", "test_every"),
     "trainer.algorithm": ("name", "dual_clip", "kl", "importance", "cap", "drop", "normaliser", "typical_tokens", "leave_one_out", "step_weight", "discount", "refills", "min_members", "replacements"),
     "inference": ("vllm",),

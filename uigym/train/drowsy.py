@@ -30,6 +30,10 @@ class Drowsy:
         """How many updates its weights have seen."""
         return self.inner.version
 
+    @version.setter
+    def version(self, version: int) -> None:
+        self.inner.version = version
+
     async def sample(
         self, ids: Sequence[int], pictures: Sequence[Picture], pngs: Mapping[str, bytes], sampling: Sampling
     ) -> Reply:

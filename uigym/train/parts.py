@@ -168,7 +168,7 @@ def _served(config: RunConfig, engine: Engine) -> Sampler:
     made = VLLMSampler(
         engine.family,
         chosen.url or VLLMServer(folder(config), serving(config)),
-        transfer={None: lambda: None, "nccl": sync.Nccl, "ipc": sync.Ipc}[chosen.transfer](),
+        transfer=sync.Nccl() if chosen.transfer == "nccl" else sync.Ipc() if chosen.transfer == "ipc" else None,
         trains_vision=config.trainer.picture_gradient,
     )
     return Drowsy(made) if chosen.sleep else made
