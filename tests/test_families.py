@@ -16,10 +16,10 @@ from transformers.models.smolvlm.processing_smolvlm import get_image_prompt_stri
 
 from uigym.errors import ConfigError
 from uigym.models import families
-from uigym.models.families.language import LANGUAGES
 from uigym.models.families.random import KINDS
 from uigym.models.families.tokens import Tokens
 from uigym.policy.codecs import CODECS, Screen
+from uigym.policy.codecs.language import LANGUAGES
 from uigym.types import Click
 
 CHATS = KINDS
@@ -251,6 +251,15 @@ def test_a_checkpoint_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=reason.replace("|", r"\|")):
         families.open(broken(tmp_path, kind, file, change))
+
+
+def test_a_processor_that_is_part_of_another_file(tmp_path: Path) -> None:
+    copy = broken(tmp_path, "qwen3_vl", "config.json", {})
+    (copy / "preprocessor_config.json").unlink()
+    assert families.open(copy).picture("x", 1280, 720) == family("qwen3_vl").picture("x", 1280, 720)
+    (copy / "processor_config.json").unlink()
+    with pytest.raises(ConfigError, match=r"preprocessor_config.json cannot be read"):
+        families.open(copy)
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from transformers import AutoModelForImageTextToText
 
 from uigym.errors import ConfigError
-from uigym.models.families.language import language, recalled
 from uigym.models.families.pictures import Pictures, resized
 from uigym.models.families.tokens import Tokens
+from uigym.policy.codecs.language import language, recalled
 from uigym.train.windows import Picture, Window
 
 
@@ -34,6 +34,18 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ConfigError(f"{path} holds a {type(found).__name__}, expected an object")
     return found
+
+
+def read_processor(folder: Path) -> dict[str, Any]:
+    """How a checkpoint cuts pictures: a file of its own, or a part of the processor's.
+
+    Raises:
+        ConfigError: Neither is there.
+    """
+    own = folder / "preprocessor_config.json"
+    if own.is_file() or not (folder / "processor_config.json").is_file():
+        return read_json(own)
+    return dict(read_json(folder / "processor_config.json").get("image_processor") or {})
 
 
 class Base(ABC):

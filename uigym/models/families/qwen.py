@@ -11,7 +11,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from uigym.errors import ConfigError
-from uigym.models.families.base import Base, banned_ids, bare, read_json
+from uigym.models.families.base import Base, banned_ids, bare, read_processor
 from uigym.models.families.pictures import as_bytes
 from uigym.policy.codecs.qwen import smart_resize
 from uigym.train.windows import Picture
@@ -48,7 +48,7 @@ class Qwen(Base):
         self._read_processor()
 
     def _read_processor(self) -> None:
-        cut = read_json(self.folder / "preprocessor_config.json")
+        cut = read_processor(self.folder)
         try:
             self.patch, self.merge, self.temporal = (
                 int(cut[name]) for name in ("patch_size", "merge_size", "temporal_patch_size")
@@ -58,8 +58,9 @@ class Qwen(Base):
             self._most = int(size.get("longest_edge") or cut["max_pixels"])
             self._mean, self._std = (torch.tensor(cut[name]).view(3, 1, 1) for name in ("image_mean", "image_std"))
         except (KeyError, TypeError, ValueError) as exc:
-            path = self.folder / "preprocessor_config.json"
-            raise ConfigError(f"{path} does not say how pictures are cut: {type(exc).__name__}: {exc}") from exc
+            raise ConfigError(
+                f"the processor of {self.folder} does not say how pictures are cut: {type(exc).__name__}: {exc}"
+            ) from exc
         self.cell = self.patch * self.merge
         self._most = min(self._most, MAX_CELLS * self.cell**2)
 
