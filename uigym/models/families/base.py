@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from transformers import AutoModelForImageTextToText
 
 from uigym.errors import ConfigError
-from uigym.models.families.language import language, recalled
 from uigym.models.families.pictures import Pictures, resized
 from uigym.models.families.tokens import Tokens
+from uigym.policy.codecs.language import language, recalled
 from uigym.train.windows import Picture, Window
 
 
