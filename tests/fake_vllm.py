@@ -199,7 +199,7 @@ async def serving(fake: FakeVLLM) -> Any:
     """Its address, while it serves on the loopback in this process."""
     server = uvicorn.Server(uvicorn.Config(fake.app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
     task = asyncio.create_task(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"

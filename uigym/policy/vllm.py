@@ -23,8 +23,8 @@ from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import Context
 from uigym.policy.endpoint import Endpoint, Unreachable
 from uigym.policy.features import Features
-from uigym.policy.sampler import Reply, Sampling, Weights
-from uigym.policy.vllm_server import Given, Server, Serving, VLLMServer
+from uigym.policy.sampler import PLAIN, Reply, Sampling, Weights
+from uigym.policy.vllm_server import SERVING, Given, Server, Serving, VLLMServer
 from uigym.train.windows import Picture
 
 if TYPE_CHECKING:
@@ -274,11 +274,11 @@ class VLLMPolicy(ChatPolicy):
     def __init__(
         self,
         folder: str | Path,
-        context: Context = contexts.hysteresis(),
-        sampling: Sampling = Sampling(),
+        context: Context = contexts.DEFAULT,
+        sampling: Sampling = PLAIN,
         *,
         url: str | None = None,
-        serving: Serving = Serving(),
+        serving: Serving = SERVING,
         training: bool = False,
     ):
         from uigym.models import families

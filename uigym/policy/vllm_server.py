@@ -163,6 +163,9 @@ class Serving:
         return [*(word for pair in said.items() for word in pair), *switches, *self.more]
 
 
+SERVING = Serving()
+
+
 class VLLMServer:
     """`vllm serve` as a process of ours, on a loopback port that nobody else has.
 
@@ -172,7 +175,7 @@ class VLLMServer:
         command: What is run instead of vLLM, with "{port}" in it; for tests and for launchers of one's own.
     """
 
-    def __init__(self, folder: str | Path, serving: Serving = Serving(), *, command: list[str] | None = None):
+    def __init__(self, folder: str | Path, serving: Serving = SERVING, *, command: list[str] | None = None):
         self.folder: Path | None = Path(folder).absolute()
         if not (self.folder / "config.json").is_file():
             raise ConfigError(f"no checkpoint in {self.folder}: expected a folder with config.json")
