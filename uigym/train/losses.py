@@ -184,10 +184,11 @@ def policy_loss(settings: LossSettings, new_T: Tensor, tokens: Tokens, *, denomi
     # Left out before exp, whose overflow times zero would be no number.
     ratio_T = torch.where(kept_T, log_ratio_T, 0.0).exp()
     weight_T = torch.where(kept_T, log_weight_T, 0.0).exp().clamp(max=settings.cap)
-    value_T = -weight_T * LOSSES[settings.name].gain(settings, ratio_T, new_T, tokens.advantage_T)
+    value_T = -LOSSES[settings.name].gain(settings, ratio_T, new_T, tokens.advantage_T)
     if settings.kl and tokens.reference_T is not None:
-        value_T = value_T + settings.kl * distance(tokens.reference_T - new_T)
-    value_T = torch.where(kept_T, value_T, 0.0)
+        # By the ratio: else its gradient is another distance's (DeepSeek-V3.2, 2025).
+        value_T = value_T + settings.kl * ratio_T * distance(tokens.reference_T - new_T)
+    value_T = torch.where(kept_T, weight_T * value_T, 0.0)
     if settings.normaliser == "rows":
         value_T = value_T / row_lengths(tokens.row_T)
     loss = value_T.sum() / denominator
