@@ -41,7 +41,11 @@ def _batches(order: Sequence[int], lengths: Sequence[int], budget: int, packed: 
     batches: list[Batch] = []
     for index in order:
         last = batches[-1] if batches else []
-        size = sum(lengths[i] for i in last) + lengths[index] if packed else lengths[(last or [index])[0]] * (len(last) + 1)
+        size = (
+            sum(lengths[i] for i in last) + lengths[index]
+            if packed
+            else lengths[(last or [index])[0]] * (len(last) + 1)
+        )
         if last and size <= budget:
             last.append(index)
         else:
