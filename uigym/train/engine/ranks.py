@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch._C._distributed_c10d import HashStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from uigym.errors import ConfigError
@@ -41,7 +42,7 @@ class Ranks:
         if self.count > 1:
             dist.init_process_group(backend)
         else:  # alone there is nobody to meet, so no port is opened
-            dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+            dist.init_process_group(backend, store=HashStore(), rank=0, world_size=1)
         self._joined = True
 
     @property

@@ -49,7 +49,8 @@ def read_state(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer,
         ValueError: A tensor has another size there.
     """
     with ExitStack() as stack:
-        files = [stack.enter_context(_File(path)) for path in sorted((folder / FOLDER).glob("rank-*.safetensors"))]
+        paths = sorted((folder / FOLDER).glob("rank-*.safetensors"))
+        files = [_File(stack.enter_context(safe_open(path, "pt"))) for path in paths]
         for name, parameter in _learning(model):
             _fill(files, f"weight.{name}", parameter)
             state = {}
@@ -77,16 +78,9 @@ def read_progress(folder: Path) -> dict[str, Any]:
 class _File:
     """One rank's file."""
 
-    def __init__(self, path: Path):
-        self._opened = safe_open(path, "pt")
-
-    def __enter__(self) -> _File:
-        self.handle: Any = self._opened.__enter__()
-        self.starts: dict[str, int] = json.loads(self.handle.metadata()["starts"])
-        return self
-
-    def __exit__(self, *exc: Any) -> None:
-        self._opened.__exit__(*exc)
+    def __init__(self, handle: Any):
+        self.handle = handle
+        self.starts: dict[str, int] = json.loads(handle.metadata()["starts"])
 
 
 def _learning(model: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
@@ -124,5 +118,5 @@ def _reseed(files: list[_File], ranks: Ranks) -> None:
     if ranks.number < len(files):
         handle = files[ranks.number].handle
         torch.set_rng_state(handle.get_tensor("random.cpu"))
-        if ranks.device.type == "cuda" and "random.cuda" in handle.keys():
+        if ranks.device.type == "cuda" and "random.cuda" in set(handle.keys()):
             torch.cuda.set_rng_state(handle.get_tensor("random.cuda"), ranks.device)
