@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fake_vllm
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -13,6 +18,7 @@ from safetensors.torch import load_file
 from uigym import Agent, load
 from uigym.errors import ConfigError
 from uigym.models import families
+from uigym.models.tiny import tiny_checkpoint
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import parse
 from uigym.policy.sampler import Sampling
@@ -37,7 +43,7 @@ def config(out: Path, max_updates: int, **trainer: Any) -> RunConfig:
         {
             "harness": "kiosk",
             "out": out,
-            "data": {"tasks": ["open_section", "open_category"], "val_episodes": 2},
+            "data": {"tasks": ["add_item", "open_ready"], "val_episodes": 2},
             "policy": {"context": "hysteresis(1, 3)", "max_tokens": 24, "limit": 1024},
             "trainer": learns,
             "inference": {"backend": "transformers", "slots": 2},
@@ -72,8 +78,30 @@ def test_a_run_is_begun_gone_on_with_and_used(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds a run with trainer.algorithm.group_size 2 \(now 3\)"):
         train(config(tmp_path, 3, group_size=3), print)
 
-    trial = Agent.from_checkpoint(tmp_path).run_task("kiosk/open_category", episodes=2, max_steps=2, slots=2)
+    trial = Agent.from_checkpoint(tmp_path).run_task("kiosk/open_ready", episodes=2, max_steps=2, slots=2)
     assert len(trial.episodes) == 2 and all(episode.policy == "checkpoint-2" for episode in trial.episodes)
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Address of a stand-in for vLLM that serves the tiny model."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = subprocess.Popen([sys.executable, fake_vllm.__file__, str(tiny_checkpoint()), str(port)])
+    yield f"http://127.0.0.1:{port}"
+    program.terminate()
+    program.wait()
+
+
+def test_a_server_samples_and_gets_the_weights(tmp_path: Path, server: str) -> None:
+    remote = config(tmp_path, 1, passes=1, minibatches=1, kl=0.01).model_dump()
+    remote["inference"] |= {"backend": "vllm", "vllm": {"url": server}}
+    remote["trainer"]["warm_start"]["demonstrations"] = 0
+    folder = train(RunConfig.model_validate(remote), lambda line: None)
+    [row] = rows(tmp_path, "grpo")
+    assert folder.name == "checkpoint-1" and row["episodes"] == 4 and row["staleness/max"] == 0
+    assert row.get("gap/mean", 0.0) < 1e-3 and (tmp_path / "reference" / "model.safetensors").is_file()
 
 
 def test_more_than_the_devices_there_are_is_told(tmp_path: Path) -> None:

@@ -68,10 +68,10 @@ TINY = {
     "inference": {"vllm": {"dtype": "float32"}},
 }
 TOY = {
-    "data": {"val_episodes": 4, "tasks": ["open_section", "open_category"], "tags": []},
+    "data": {"val_episodes": 4, "tasks": ["add_item", "open_ready"], "tags": []},
     "trainer": {
         "warm_start": {"demonstrations": 4, "epochs": 1, "batch_rows": 8},
-        "algorithm": {"group_size": 2, "groups_per_step": 2, "refills": 0},
+        "algorithm": {"group_size": 4, "groups_per_step": 2, "refills": 1},
         **{"max_updates": 2, "test_every": None, "precision": "fp32", "threads": 1, "picture_gradient": False},
     },
     "inference": {"backend": "transformers", "slots": 2, "browsers": 1},
