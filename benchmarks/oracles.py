@@ -44,14 +44,14 @@ def fixed(harness: Harness, appearance: dict[str, str]) -> Harness:
     return found
 
 
-def play(name: str, number: int, seeds: int, most: int, slots: int) -> dict[str, Any]:
+def play(name: str, number: int, seeds: list[int], most: int, slots: int) -> dict[str, Any]:
     """Play all oracles of a harness in its appearance of that number; in a process of its own."""
     return asyncio.run(_play(registry.load(name), number, seeds, most, slots))
 
 
-async def _play(harness: Harness, number: int, seeds: int, most: int, slots: int) -> dict[str, Any]:
+async def _play(harness: Harness, number: int, seeds: list[int], most: int, slots: int) -> dict[str, Any]:
     appearance, wrong, successes = appearances(harness, most)[number], list[dict[str, Any]](), 0
-    wanted = [Request(task.name, seed) for task in harness.tasks.values() if task.solve for seed in range(seeds)]
+    wanted = [Request(task.name, seed) for task in harness.tasks.values() if task.solve for seed in seeds]
     async for done in rollout(fixed(harness, appearance), OraclePolicy(), wanted, slots=slots):
         episode = done.episode
         if episode.verdict is not None and episode.verdict.success:
@@ -75,17 +75,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("harness", nargs="*", help="all bundled ones without any")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--deal", action="store_true", help="one seed for each appearance, instead of each with each")
     parser.add_argument("--appearances", type=int, default=99, help="at most so many, evenly chosen")
     parser.add_argument("--processes", type=int, default=1, help="appearances at once")
     parser.add_argument("--slots", type=int, default=3, help="episodes at once in each process")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     before, began = load(), time.monotonic()
-    names, common = options.harness or registry.names(), (options.seeds, options.appearances, options.slots)
+    names, every = options.harness or registry.names(), list(range(options.seeds))
     jobs = [(name, at) for name in names for at in range(len(appearances(registry.load(name), options.appearances)))]
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     with ProcessPoolExecutor(options.processes, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for running in [pool.submit(play, *job, *common) for job in jobs]:
+        dealt = [[at % options.seeds] if options.deal else every for _, at in jobs]
+        asked = [(*job, seeds, options.appearances, options.slots) for job, seeds in zip(jobs, dealt, strict=True)]
+        for running in [pool.submit(play, *each) for each in asked]:
             part = running.result()
             parts[part["harness"]].append(part)
             print(
