@@ -28,12 +28,27 @@ class Family(Protocol):
     """Id that ends a reply."""
     banned: tuple[int, ...]
     """Ids that are never sampled: placeholders of pictures, marks of vision, starts of turns."""
+    packs: bool
+    """Whether rows can share one sequence."""
 
     def picture(self, hash: str, width: int, height: int) -> Picture:
         """How a screenshot of that size, px, is shown: resized to the family's grid only where it does not fit it."""
 
+    def shown(self, picture: Picture, png: bytes) -> bytes:
+        """The PNG at the size that the model is shown: the same bytes where it has that size."""
+
     def opening(self, instruction: str) -> list[int]:
         """The system's words with the action language, and nothing that changes within an episode but the instruction."""
+
+    def fresh(self, instruction: str, past: Sequence[str], text: str, pictures: Sequence[Picture]) -> list[int]:
+        """A window from its beginning to its first reply: `opening` and `asking`, unless a family has another order.
+
+        Args:
+            instruction: What is to be done.
+            past: Texts of the policy's own replies that are no longer shown, oldest first.
+            text: What else the first turn says.
+            pictures: Those that the first turn shows.
+        """
 
     def asking(self, text: str, pictures: Sequence[Picture]) -> list[int]:
         """A user's turn: pictures, then text; ends with the mark that the reply begins."""
@@ -57,6 +72,18 @@ class Family(Protocol):
 
         Raises:
             ValueError: Placeholders and pictures of a row do not fit.
+        """
+
+    def packed(
+        self, rows: Sequence[Window], pngs: Mapping[str, bytes], device: str, dtype: torch.dtype
+    ) -> dict[str, Any]:
+        """The same rows one after the other in one sequence, kept apart by their positions alone.
+
+        Pass `use_cache=False` with it: with a cache, transformers does not see where a row ends, and rows attend to
+        each other without a word.
+
+        Raises:
+            ValueError: The family cannot, or placeholders and pictures of a row do not fit.
         """
 
     def vision(self, model: nn.Module) -> nn.Module:
