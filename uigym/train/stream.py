@@ -34,7 +34,7 @@ from uigym.rollout import Digests, Finished, Pool, Request
 from uigym.store import RunStore
 from uigym.train import groups
 from uigym.train.groups import Group
-from uigym.types import Cause, Failure
+from uigym.types import Cause, Episode, Failure
 
 _log = logging.getLogger(__name__)
 _RECOVERED = 100
@@ -135,6 +135,8 @@ class Stream:
         """Updates so far: the version of the weights that new groups are played with."""
         self.tally: Counter[str] = Counter()
         """What happened since it was last cleared: groups refilled, dropped and without variance, failures by cause."""
+        self.seen: list[Episode] = []
+        """All that ended since it was last cleared, those of groups that were refilled or dropped too."""
         self.mend: Callable[[bool], Awaitable[None]] = _nothing
         """Called after losses that a sampler may have caused; True if it gave replies of weights that are too old."""
         self._open: dict[str, Group] = {}
@@ -265,6 +267,7 @@ class Stream:
     async def _take(self, finished: Finished) -> None:
         """Put an episode into its group."""
         episode = finished.episode
+        self.seen.append(episode)
         group = self._open[episode.group]
         member = next(m for m in group.running if group.request(m).id(episode.harness) == episode.id)
         group.running.discard(member)
