@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from uigym.train import run
 from uigym.train.config import RunConfig
 
 
@@ -14,8 +15,8 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
     Raises:
         UIGymError: A setting cannot be used, the folder holds another run, or too much was lost.
     """
-    if config.is_general:
-        from uigym.train.course import train as start
-    else:
-        from uigym.train.run import train as start
-    return start(config, say)
+    if not config.is_general:
+        return run.train(config, say)
+    from uigym.train import course
+
+    return course.train(config, say)
