@@ -12,7 +12,20 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "origins", "splits", "state", "surroundings", "types", "watched"},
+    {
+        "beside",
+        "busy",
+        "errors",
+        "hold",
+        "loop",
+        "offer",
+        "origins",
+        "splits",
+        "state",
+        "surroundings",
+        "types",
+        "watched",
+    },
     {"compare", "moments", "verify", "params"},
     {"given"},
     {"harness", "judging", "policy.codecs", "train.rows", "train.windows"},
@@ -36,6 +49,8 @@ ONLY_UNDER = {
     "transformers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
     "tokenizers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
     "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
+    "peft": ("uigym/train/engine/adapters.py",),
+    "liger_kernel": ("uigym/train/engine/prepare.py",),
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py", "uigym/policy/vllm_server.py"),
     "psycopg": ("uigym/product/postgres",),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from uigym.errors import ConfigError
 from uigym.train.windows import Picture
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is sampled. For training nothing but the temperature may differ from the plain distribution."""
+    """How a reply is sampled. For training nothing but the temperature may differ from the plain distribution.
+
+    Raises:
+        ConfigError: A number cannot be used.
+    """
 
     temperature: float = 1.0
     """0 takes the likeliest id."""
@@ -22,6 +28,34 @@ class Sampling:
     top_k: int = 0
     """0 is off. Evaluation only."""
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature >= 0) or self.max_tokens < 1:
+            raise ConfigError(
+                f"temperature must be 0 or more and max_tokens 1 or more, not {self.temperature} and {self.max_tokens}"
+            )
+        if not 0 < self.top_p <= 1 or self.top_k < 0:
+            raise ConfigError(
+                f"top_p must be above 0 and at most 1, top_k 0 or more, not {self.top_p} and {self.top_k}"
+            )
+
+    def check_trainable(self) -> None:
+        """Refuse what would make the sampler's log-probabilities others than the trainer's.
+
+        Raises:
+            ConfigError: The likeliest id alone is taken, ids are cut off, or every episode would be the same.
+        """
+        wrong = {"temperature": self.temperature <= 0, "top_p": self.top_p != 1, "top_k": self.top_k != 0}
+        wrong["seed"] = self.seed is not None
+        if named := [f"{name}={getattr(self, name)}" for name, is_wrong in wrong.items() if is_wrong]:
+            raise ConfigError(
+                f"{', '.join(named)} cannot be trained with: the trainer computes the plain distribution at a "
+                "temperature above 0. Use temperature > 0, top_p=1, top_k=0 and no seed; all of them are for evaluation"
+            )
+
+
+PLAIN = Sampling()
+"""At temperature 1, from the whole distribution."""
 
 
 @dataclass(frozen=True, slots=True)
