@@ -28,6 +28,7 @@ except ImportError as exc:
 
 from uigym.models import families
 from uigym.models.families.weights import checkpoint_names
+from uigym.models.tiny import tiny_checkpoint
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -209,7 +210,7 @@ class HFPolicy(ChatPolicy):
     """A checkpoint of any family, sampled with transformers in this process.
 
     Args:
-        folder: The checkpoint.
+        folder: The checkpoint; "tiny" is the one that ships with uigym.
         context: How much of an episode the model has before it.
         sampling: How replies are sampled.
         training: Whether the replies are to be trained with.
@@ -232,7 +233,7 @@ class HFPolicy(ChatPolicy):
         dtype: str = "float32",
         seed: int | None = None,
     ):
-        folder = Path(folder)
+        folder = tiny_checkpoint() if str(folder) == "tiny" else Path(folder)
         family = families.open(folder)
         sampler = LocalSampler(family, family.load(folder, getattr(torch, dtype), device), seed=seed)
         super().__init__(family, sampler, context, sampling, training=training)
