@@ -12,7 +12,20 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    {"beside", "errors", "hold", "loop", "offer", "origins", "splits", "state", "surroundings", "types", "watched"},
+    {
+        "beside",
+        "busy",
+        "errors",
+        "hold",
+        "loop",
+        "offer",
+        "origins",
+        "splits",
+        "state",
+        "surroundings",
+        "types",
+        "watched",
+    },
     {"compare", "moments", "verify", "params"},
     {"given"},
     {"harness", "judging", "policy.codecs", "train.rows", "train.windows"},

@@ -14,12 +14,21 @@ import math
 import re
 import time
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Coroutine,
+    Iterable,
+    Mapping,
+    MutableMapping,
+)
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
+from uigym.busy import Busy
 from uigym.env import CAUSES, Env
 from uigym.errors import (
     BrowserError,
@@ -43,6 +52,8 @@ _RETRIED = (Cause.PRODUCT, Cause.BROWSER, Cause.POLICY)
 _WINDOW = 20
 """Attempts that the circuit breaker looks back on."""
 _ERRORS = {cause: kind for kind, cause in CAUSES.items()}
+Digests = dict[str, str]
+"""Of an initial state, by table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,10 @@ class Pool:
         self.limits = limits
         self.retries = retries
         self.max_failure_rate = max_failure_rate
+        self.busy = Busy()
+        """Slots by phase: "acting" while the environment works, "deciding" while the policy does."""
+        self.tripped = 0
+        """How often too many losses have stopped a run."""
         count = browsers or math.ceil(slots / SLOTS_PER_BROWSER)
         self._browsers = [SteadyBrowser() for _ in range(count)]
         self._envs = [Env(harness, self._browsers[i % count], limits=limits) for i in range(slots)]
@@ -169,7 +184,11 @@ class Pool:
                 _log.warning("while closing the pool: %s", error)
 
     async def run(
-        self, policy: Policy | EpisodePolicy, requests: Iterable[Request], store: RunStore | None = None
+        self,
+        policy: Policy | EpisodePolicy,
+        requests: Iterable[Request] | AsyncIterable[Request],
+        store: RunStore | None = None,
+        begun: MutableMapping[str, Digests] | None = None,
     ) -> AsyncGenerator[Finished, None]:
         """Run every request and yield each episode when it is over, in the order in which they end.
 
@@ -177,8 +196,10 @@ class Pool:
 
         Args:
             policy: Serves all slots at once; one with `for_episode` is asked for a policy per episode.
-            requests: Taken one by one as slots become free.
+            requests: Taken one by one as slots become free; an asynchronous source may let them wait for its next.
             store: Where episodes are written as they happen; None keeps them in memory alone.
+            begun: Digests of the states that groups began in, for groups that go on from an earlier run; whoever gives
+                it may forget groups that are over.
 
         Raises:
             HarnessError, ValueError: A request names a task or a seed that does not exist.
@@ -190,7 +211,7 @@ class Pool:
             raise RuntimeError("the pool is not open: use it as `async with Pool(...) as pool`")
         if store is not None:
             store.claim()
-        run = _Run(self, policy, iter(requests), store)
+        run = _Run(self, policy, _one_by_one(requests), store, {} if begun is None else begun)
         workers = {asyncio.create_task(self._serve(run)) for _ in self._envs}
         self._workers |= workers
         try:
@@ -213,7 +234,7 @@ class Pool:
 
     async def _serve(self, run: _Run) -> None:
         """One slot's work: an episode after another until the requests are used up."""
-        for request in run.requests:
+        while (request := await run.take()) is not None:
             env = await self._free.get()
             try:
                 finished = await run.episode(env, request)
@@ -232,6 +253,7 @@ class Pool:
         if len(self._recent) < _WINDOW or len(lost) <= self.max_failure_rate * _WINDOW:
             return
         self._recent.clear()
+        self.tripped += 1
         (cause, times), *_ = Counter(failure.cause for failure in lost).most_common(1)
         last = next(failure for failure in reversed(lost) if failure.cause is cause)
         raise _ERRORS[cause](
@@ -246,15 +268,21 @@ class _Run:
 
     pool: Pool
     policy: Policy | EpisodePolicy
-    requests: Iterator[Request]
+    requests: AsyncIterator[Request]
     store: RunStore | None
-    begun: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Digests of the initial state by group, then by table."""
+    begun: MutableMapping[str, Digests]
+    """Of each group."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     results: deque[Finished] = field(default_factory=deque)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.room = asyncio.Semaphore(2 * self.pool.slots)
+
+    async def take(self) -> Request | None:
+        """The next request; None when there are no more. Slots ask one after the other, as generators demand."""
+        async with self.turn:
+            return await anext(self.requests, None)
 
     async def give(self, finished: Finished) -> None:
         """Hand an episode over, after waiting while the reader is behind."""
@@ -294,20 +322,20 @@ class _Run:
             _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number + 1, failure.cause, failure.message)
         return finished
 
-    def check_group(self, env: Env, group: str) -> None:
+    def check_group(self, env: Env, request: Request) -> None:
         """Members of a group that begin in different states cannot be compared.
 
         Raises:
             HarnessError: This one begins in another state than the first.
         """
-        if not group:
+        if not request.group:
             return
         own = {table: State({table: rows}).digest() for table, rows in env.before.tables.items()}
-        first = self.begun.setdefault(group, own)
+        first = self.begun.setdefault(request.group, own)
         if differ := sorted(table for table in own.keys() | first.keys() if own.get(table) != first.get(table)):
             raise HarnessError(
-                f"{env.harness.name}: the members of group {group!r} began with different data in {', '.join(differ)} "
-                f"(this one: seed {env.instance.seed}), so they cannot be compared. "
+                f"{env.harness.name}: the members of group {request.group!r} began with different data in {', '.join(differ)} "
+                f"(this one: seed {request.seed}), so they cannot be compared. "
                 "Let the harness's reset take times and ids from the seed."
             )
 
@@ -346,7 +374,7 @@ class _Attempt:
         try:
             async with asyncio.timeout(limit) as whole:
                 observation = await self._reset(name)
-                self.job.check_group(self.env, self.request.group)
+                self.job.check_group(self.env, self.request)
                 await self._play(observation, writer)
         except TimeoutError as exc:
             if not whole.expired():
@@ -359,14 +387,15 @@ class _Attempt:
 
     async def _reset(self, name: str) -> Observation:
         request = self.request
-        return await self.env.reset(
-            request.task,
-            request.seed,
-            episode_id=name,
-            group=request.group,
-            policy=policy_name(self.job.policy),
-            attempt=self.number,
-        )
+        with self.job.pool.busy.phase("acting"):
+            return await self.env.reset(
+                request.task,
+                request.seed,
+                episode_id=name,
+                group=request.group,
+                policy=policy_name(self.job.policy),
+                attempt=self.number,
+            )
 
     async def _play(self, observation: Observation, writer: EpisodeWriter | None) -> None:
         env, shared = self.env, self.job.policy
@@ -377,7 +406,8 @@ class _Attempt:
                 decision = await self._decide(policy, observation)
                 self.samples.append(decision.sample)
                 try:
-                    observation = (await env.step(decision)).observation
+                    with self.job.pool.busy.phase("acting"):
+                        observation = (await env.step(decision)).observation
                 finally:
                     if writer and len(env.history) == len(self.samples):
                         record = env.history[-1]
@@ -390,7 +420,7 @@ class _Attempt:
         limit, began = self.job.pool.limits.act_s, time.monotonic()
         try:
             async with asyncio.timeout(limit):
-                with attribute(PolicyError, f"{policy_name(policy)}.act"):
+                with self.job.pool.busy.phase("deciding"), attribute(PolicyError, f"{policy_name(policy)}.act"):
                     chosen: Action | Decision = await policy.act(observation, self.env.history)
         except TimeoutError as exc:
             raise PolicyError(f"{policy_name(policy)}.act gave no decision within {limit:g} s") from exc
@@ -422,6 +452,15 @@ async def rollout(
     async with Pool(harness, slots=slots) as pool, aclosing(pool.run(policy, requests, store)) as running:
         async for finished in running:
             yield finished
+
+
+async def _one_by_one(requests: Iterable[Request] | AsyncIterable[Request]) -> AsyncIterator[Request]:
+    if isinstance(requests, AsyncIterable):
+        async for request in requests:
+            yield request
+    else:
+        for request in requests:
+            yield request
 
 
 async def _close_policy(policy: Policy) -> None:
