@@ -2,10 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# An interpreter that has TRL.
+TRL ?= .venv-trl/bin/python
 # Tests wait more than they compute: one worker more than there are cores, but no more than eight.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 7 ] && echo 8 || echo $$((n + 1)))
 
-.PHONY: help setup quickstart test check bench docs tiny-model wheel
+.PHONY: help setup quickstart test test-trl check bench docs tiny-model wheel
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -18,6 +20,10 @@ quickstart: setup ## train a policy on the kiosk app in real Chromium and write 
 
 test: setup ## all tests but the slow ones; ARGS="-k env" for some
 	$(BIN)/python -m pytest -m "not slow and not gpu" -n $(WORKERS) --dist loadfile $(ARGS)
+
+test-trl: setup ## losses and advantages against TRL's own numbers; TRL gets an environment of its own
+	@[ -x $(TRL) ] || { $(PYTHON) -m venv .venv-trl && .venv-trl/bin/pip install -q torch==2.13.0 trl==1.16.0; }
+	UIGYM_TRL=$(TRL) $(BIN)/python -m pytest -q tests/test_trl_losses.py $(ARGS)
 
 check: setup ## format, lint and types; changes nothing
 	$(BIN)/ruff format --check .

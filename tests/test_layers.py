@@ -50,6 +50,8 @@ ONLY_UNDER = {
     "transformers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
     "tokenizers": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
     "safetensors": ("uigym/train/", "uigym/models/", "uigym/policy/hf.py", "uigym/policy/local.py"),
+    "peft": ("uigym/train/engine/adapters.py",),
+    "liger_kernel": ("uigym/train/engine/prepare.py",),
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py", "uigym/policy/vllm_server.py"),
     "psycopg": ("uigym/product/postgres",),

@@ -69,7 +69,7 @@ class Changed:
         return self.model.named_parameters()
 
     def save(self, folder: Path) -> None:
-        shutil.copytree(self.folder, folder)
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         self.model.save_pretrained(folder)
 
 
@@ -122,12 +122,14 @@ async def opened(place: str, folder: Path, server: VLLMServer | None) -> AsyncIt
             await remote.close()
     else:
         assert server is not None
-        remote = VLLMSampler(family, server, trains_vision=True)
+        remote = VLLMSampler(family, server, trains_vision=True, folder=folder.parent / f"{folder.name}-versions")
         await remote.start()
         yield remote
         await remote.pause()  # the server goes on for the next test, with the weights that it began with
-        await remote.update(Changed(folder, lambda model: None), 0)
+        await remote.update(Changed(folder, lambda model: None), server.version + 1)
         await remote.resume()
+        server.version = 0
+        await (await server.ready()).close()
 
 
 @pytest.fixture(params=[f"{place}-{kind}" for place in PLACES for kind in KINDS])

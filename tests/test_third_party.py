@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -19,6 +20,7 @@ from uigym.types import Click, Done, Stop
 
 FOLDER = Path(__file__).parent / "third_party"
 HARNESS = FOLDER / "rental.py"
+HARNESSES = Path(__file__).parent.parent / "harnesses"
 
 
 def test_the_product_knows_nothing_of_gyms_and_the_harness_is_short() -> None:
@@ -32,6 +34,30 @@ def test_the_product_knows_nothing_of_gyms_and_the_harness_is_short() -> None:
     }
     assert "uigym" not in imported and "fastapi" not in imported
     assert len(HARNESS.read_text().splitlines()) <= 30
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "task"),
+    [
+        ("wagtail", {"wagtail"}, "pages.publish_draft"),
+        ("nodered", {"nodered"}, "editing.rename_node"),
+        ("dokuwiki", {"PHP", "LIBRARIES", "dokuwiki"}, "history.restore_revision"),
+    ],
+)
+def test_how_to_start_reset_and_read_a_product_and_a_first_task_are_thirty_lines(
+    name: str, told: set[str], task: str
+) -> None:
+    module, _, function = task.partition(".")
+    product, tasks = (ast.parse((HARNESSES / name / f"{file}.py").read_text()).body for file in ("product", module))
+    first = next(at for at, node in enumerate(tasks) if isinstance(node, ast.FunctionDef) and node.name == function)
+    harness = [node for node in product if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in told]
+    assert len(harness) == len(told) and "oracle" in ast.unparse(tasks[first + 1])
+    assert sum(map(length, (*harness, tasks[first], tasks[first + 1]))) <= 30
+
+
+def length(node: Any) -> int:
+    """Its lines, decorators included."""
+    return int(node.end_lineno - min(part.lineno for part in (node, *getattr(node, "decorator_list", ()))) + 1)
 
 
 @pytest.mark.browser

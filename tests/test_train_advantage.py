@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uigym.train.advantage import group_advantages, informative, rewards
+from uigym.train.advantage import (
+    Credit,
+    credits,
+    disagree,
+    group_advantages,
+    informative,
+    refill,
+    rewards,
+    step_advantages,
+    token_advantages,
+)
+from uigym.train.windows import Turn, windows
 from uigym.types import Cause, Episode, Failure, Stop, Verdict
 
 REWARDS = st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=10)
@@ -82,4 +93,129 @@ def episode(score: float | None) -> Episode:
 )
 def test_which_groups_teach(scores: list[float | None], teaches: bool) -> None:
     group = [episode(score) for score in scores]
-    assert informative(group) is teaches and rewards(group) == scores
+    assert informative(group) is teaches and rewards(group) == scores and disagree(scores) is teaches
+
+
+# --- the others as the baseline -----------------------------------------------------------------------------
+
+
+@given(REWARDS, st.booleans())
+def test_leave_one_out_is_the_formula(found: list[float | None], normalise: bool) -> None:
+    got = group_advantages(found, leave_one_out=True, normalise=normalise)
+    valid = [r for r in found if r is not None]
+    if not disagree(found):
+        assert not got.any()
+        return
+    spread = max(float(np.std(valid)), 1e-3) if normalise else 1.0
+    for reward, advantage in zip(found, got, strict=True):
+        if reward is None:
+            assert advantage == 0
+        else:
+            assert advantage == pytest.approx((reward - (sum(valid) - reward) / (len(valid) - 1)) / spread, abs=1e-9)
+
+
+def test_the_others_agreeing_blows_nothing_up() -> None:
+    """Seven equal rewards have a standard deviation of rounding only; the member itself is in what is divided by."""
+    found = [0.1 + 0.2] + [0.3] * 6 + [0.35]
+    assert np.abs(group_advantages(found, leave_one_out=True, normalise=True)).max() < 4
+
+
+# --- steps --------------------------------------------------------------------------------------------------
+
+GROUP = st.lists(
+    st.tuples(st.one_of(st.none(), st.floats(0, 1)), st.lists(st.sampled_from("abc"), max_size=5)), max_size=5
+)
+"""Members: reward, and the state in which each step began."""
+
+
+def step_reference(group: list[tuple[float | None, list[str]]], credit: Credit) -> list[list[float]]:
+    worth = {
+        (m, t): reward * credit.discount ** (len(states) - 1 - t)
+        for m, (reward, states) in enumerate(group)
+        if reward is not None
+        for t in range(len(states))
+    }
+    out = [[0.0] * len(states) for _, states in group]
+    for (m, t), own in worth.items():
+        same = [w for (n, u), w in worth.items() if group[n][1][u] == group[m][1][t]]
+        if max(same) - min(same) > 1e-6:
+            mean = sum(same) / len(same)
+            spread = math.sqrt(sum((w - mean) ** 2 for w in same) / len(same))
+            out[m][t] = (own - mean) / (max(spread, credit.floor) if credit.normalise else 1.0)
+    return out
+
+
+@given(GROUP, st.booleans(), st.sampled_from((0.9, 1.0)))
+def test_step_advantages_are_the_formula(
+    group: list[tuple[float | None, list[str]]], normalise: bool, discount: float
+) -> None:
+    credit = Credit(normalise=normalise, discount=discount, step_weight=0.5)
+    found, states = [reward for reward, _ in group], [states for _, states in group]
+    steps = step_reference(group, credit)
+    for got, expected in zip(step_advantages(found, states, credit), steps, strict=True):
+        assert got.tolist() == pytest.approx(expected, abs=1e-6)
+    whole = group_advantages(found, normalise=normalise)
+    for got, advantage, expected in zip(credits(found, states, credit), whole, steps, strict=True):
+        assert got.tolist() == pytest.approx([advantage + 0.5 * e for e in expected], abs=1e-6)
+
+
+@given(GROUP)
+def test_a_lost_member_votes_in_no_state(group: list[tuple[float | None, list[str]]]) -> None:
+    valid = [(reward, states) for reward, states in group if reward is not None]
+    with_lost = step_advantages([r for r, _ in group], [s for _, s in group])
+    without = iter(step_advantages([r for r, _ in valid], [s for _, s in valid]))
+    for (reward, _), got in zip(group, with_lost, strict=True):
+        assert not got.any() if reward is None else got.tolist() == next(without).tolist()
+
+
+def test_a_step_that_led_to_success_is_told_from_one_that_did_not() -> None:
+    """From the cart one member paid and one went back; their first steps are alike, and the detour's are nobody else's."""
+    credit = Credit(step_weight=1.0, discount=1.0)
+    paid, lost = credits([1.0, 0.0], [["home", "cart"], ["home", "cart", "help"]], credit)
+    assert paid.tolist() == [1.0, 1.0] and lost.tolist() == [-1.0, -1.0, -0.5]
+
+
+def test_sooner_is_worth_more() -> None:
+    """Two that succeed, one by a detour through the same state: the group agrees, the steps do not."""
+    straight, around = credits([1.0, 1.0], [["cart"], ["cart", "help"]], Credit(step_weight=1.0, discount=0.9))
+    assert straight.tolist() == pytest.approx([0.05]) and around.tolist() == pytest.approx([-0.05, 0.0])
+
+
+def test_states_of_every_member_are_needed() -> None:
+    with pytest.raises(ValueError, match="2 rewards with the states of 1 members"):
+        credits([1.0, 0.0], [["home"]])
+
+
+def test_a_steps_advantage_goes_to_its_tokens() -> None:
+    """In whichever window they are."""
+    sizes, fresh = (2, 1, 3), (True, False, True)
+    turns = [Turn(new, (1,), (), (5,) * size, (-1.0,) * size) for new, size in zip(fresh, sizes, strict=True)]
+    first, second = windows(turns)
+    assert token_advantages(first, [0.1, 0.2, 0.3]).tolist() == [0.1, 0.1, 0.2]
+    assert token_advantages(second, np.array([0.1, 0.2, 0.3])).tolist() == [0.3] * 3
+    with pytest.raises(ValueError, match="a window ends with step 3, but there are advantages of 2 steps"):
+        token_advantages(second, [0.1, 0.2])
+
+
+# --- groups that teach nothing are replaced -------------------------------------------------------------------
+
+
+@given(st.integers(1, 20), st.floats(1, 4), st.lists(st.booleans(), min_size=100, max_size=100), st.integers(1, 9))
+def test_refilling_ends_with_enough_or_with_all_that_it_may_begin(
+    wanted: int, most: float, teaches: list[bool], at_once: int
+) -> None:
+    """Groups end one after another, at most so many at a time; never more are kept than wanted."""
+    kept = running = begun = 0
+    while more := refill(wanted, kept=kept, running=running, begun=begun, most=most) + running:
+        start = min(more, at_once) - running
+        running, begun = running + start, begun + start
+        kept, running = kept + teaches[begun - running], running - 1
+        assert kept + running <= wanted and begun <= most * wanted
+    assert kept == wanted or begun == int(most * wanted)
+
+
+def test_what_is_refilled() -> None:
+    assert refill(8, kept=0, running=0, begun=0) == 8
+    assert refill(8, kept=3, running=2, begun=8) == 3
+    assert refill(8, kept=3, running=0, begun=22) == 2
+    assert refill(8, kept=3, running=0, begun=8, most=1) == 0

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from uigym.policy.hf import TransformersPolicy
-from uigym.train.batch import reply_logits, spread
-from uigym.train.learner import Learner, Rates, merged
-from uigym.train.loss import policy_loss
+from uigym.train.batch import reply_logits
+from uigym.train.learner import Learner, Rates, known, merged
+from uigym.train.losses import LossSettings, policy_loss
 from uigym.train.rows import Row
 from uigym.types import Observation
 
@@ -173,8 +173,8 @@ def test_rows_that_are_alike_are_learned_from_once(tiny: Tiny, picture: Picture)
     for some, weights_ in ((rows, advantages), (fewer, sums)):
         logits, target = reply_logits(learner_of(policy).cache, pngs, some, policy.prompts.banned)
         logprob = logits.log_softmax(-1).gather(1, target[:, None])[:, 0]
-        told = torch.tensor([x for row in some for x in row.logprobs])
-        loss = policy_loss(logprob, told, spread(weights_, some), denominator=8.0, clip=CLIP).loss
+        tokens = known(some, weights_, torch.device("cpu"))
+        loss = policy_loss(LossSettings(importance="none"), logprob, tokens, denominator=8.0).loss
         (gradient,) = torch.autograd.grad(loss, [policy.model.lm_head.weight])
         gradients.append(gradient)
     assert torch.allclose(*gradients, atol=1e-6) and gradients[0].abs().max() > 1e-4

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -84,19 +81,6 @@ def test_a_refusal_has_a_twin_that_sounds_alike() -> None:
 
 def test_rich_text_is_compared_without_the_names_of_its_paragraphs() -> None:
     assert plain('<h2 data-block-key="ab1">A</h2><p data-block-key="x">b <b>c</b></p>') == "<h2>A</h2><p>b <b>c</b></p>"
-
-
-def test_start_reset_state_and_a_first_task_are_thirty_lines() -> None:
-    folder = Path(inspect.getfile(wagtail.tasks["publish_draft"].function)).parent
-    product, pages = (ast.parse((folder / name).read_text()).body for name in ("product.py", "pages.py"))
-    harness = next(node for node in product if isinstance(node, ast.Assign) and "Harness" in ast.unparse(node.value))
-    task = next(n for n, node in enumerate(pages) if isinstance(node, ast.FunctionDef) and node.name == "publish_draft")
-    assert sum(length(node) for node in (harness, pages[task], pages[task + 1])) <= 30
-
-
-def length(node: Any) -> int:
-    """Its lines, decorators included."""
-    return node.end_lineno - min(part.lineno for part in (node, *getattr(node, "decorator_list", ()))) + 1
 
 
 # --- the product ------------------------------------------------------------------------------------------------------

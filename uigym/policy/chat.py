@@ -15,7 +15,7 @@ from uigym.errors import ConfigError, PolicyError, attribute, did_you_mean
 from uigym.policy import contexts
 from uigym.policy.codecs import CODECS, Screen
 from uigym.policy.contexts import Context
-from uigym.policy.sampler import Reply, Sampler, Sampling
+from uigym.policy.sampler import PLAIN, Reply, Sampler, Sampling
 from uigym.train.windows import Picture, Turn
 from uigym.types import Action, Decision, History, Invalid, Observation
 
@@ -46,8 +46,8 @@ class ChatPolicy:
         self,
         family: Family,
         sampler: Sampler,
-        context: Context = contexts.hysteresis(),
-        sampling: Sampling = Sampling(),
+        context: Context = contexts.DEFAULT,
+        sampling: Sampling = PLAIN,
         *,
         training: bool = False,
         limit: int | None = None,
@@ -143,8 +143,8 @@ class Conversation:
             if self._fits(len(self._ids) + len(prompt.ids)):
                 return prompt
             kept = min(self.policy.context.least - 1, len(self._past))
-        for past in range(kept, -1, -1):
-            prompt = self._fresh(instruction, text, picture, past)
+        for past, tells in [*((past, self.policy.context.digest) for past in range(kept, -1, -1)), (0, False)]:
+            prompt = self._fresh(instruction, text, picture, self._past[len(self._past) - past :], tells)
             if self._fits(len(prompt.ids)):
                 return prompt
         raise PolicyError(
@@ -156,10 +156,10 @@ class Conversation:
         limit = self.policy.limit
         return limit is None or tokens + self.policy.sampling.max_tokens <= limit
 
-    def _fresh(self, instruction: str, text: str, picture: Picture, kept: int) -> _Prompt:
-        """A new context with the last `kept` turns in it, their replies as they were sampled."""
-        family, shown = self.policy.family, self._past[len(self._past) - kept :]
-        dropped = [past.words for past in self._past[: len(self._past) - kept]] if self.policy.context.digest else []
+    def _fresh(self, instruction: str, text: str, picture: Picture, shown: list[_Past], tells: bool) -> _Prompt:
+        """A new context with the last turns in it as they were sampled, and maybe what the others said."""
+        family = self.policy.family
+        dropped = [past.words for past in self._past[: len(self._past) - len(shown)]] if tells else []
         asked = [*((past.text, past.picture) for past in shown), (text, picture)]
         ids = family.fresh(instruction, contexts.digest(dropped), asked[0][0], [asked[0][1]])
         for past, (said, seen) in zip(shown, asked[1:], strict=True):

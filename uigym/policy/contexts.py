@@ -72,6 +72,10 @@ def hysteresis(k_min: int = 1, k_max: int = 6, *, digest: bool = True) -> Contex
     return Context(k_min, k_max, digest)
 
 
+DEFAULT = hysteresis()
+"""Most steps append, and an episode of 15 steps makes three rows."""
+
+
 def parse(text: str) -> Context:
     """A context as a run file says it.
 

@@ -11,13 +11,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from uigym.errors import ConfigError, MissingExtra, PolicyError
 from uigym.policy import contexts
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import Context
-from uigym.policy.sampler import Reply, Sampling, Weights
+from uigym.policy.sampler import PLAIN, Reply, Sampling, Weights
 from uigym.train.windows import Picture, Window
 
 try:
@@ -222,8 +222,8 @@ class HFPolicy(ChatPolicy):
     def __init__(
         self,
         folder: str | Path,
-        context: Context = contexts.hysteresis(),
-        sampling: Sampling = Sampling(),
+        context: Context = contexts.DEFAULT,
+        sampling: Sampling = PLAIN,
         *,
         training: bool = False,
         device: str = "cpu",
@@ -247,7 +247,7 @@ def load(model: nn.Module, weights: Weights) -> None:
         PolicyError: A tensor has no place in it, or another shape.
     """
     here: dict[str, Any] = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    own = {**here, **revert_weight_conversion(model, dict(here))}  # names as here, and as in a checkpoint
+    own = {**here, **revert_weight_conversion(cast(Any, model), dict(here))}  # names as here, and as in a checkpoint
     for name, tensor in weights.named():
         if name not in own or own[name].shape != tensor.shape:
             found = tuple(own[name].shape) if name in own else "nothing of that name"

@@ -54,6 +54,10 @@ class Sampling:
             )
 
 
+PLAIN = Sampling()
+"""At temperature 1, from the whole distribution."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What was sampled."""

@@ -23,8 +23,8 @@ from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import Context
 from uigym.policy.endpoint import Endpoint, Unreachable
 from uigym.policy.features import Features
-from uigym.policy.sampler import Reply, Sampling, Weights
-from uigym.policy.vllm_server import Given, Server, Serving, VLLMServer
+from uigym.policy.sampler import PLAIN, Reply, Sampling, Weights
+from uigym.policy.vllm_server import SERVING, Given, Server, Serving, VLLMServer
 from uigym.train.windows import Picture
 
 if TYPE_CHECKING:
@@ -118,10 +118,9 @@ class VLLMSampler:
         Raises:
             PolicyError: The server did not take it.
         """
-        endpoint = await self._ready()
         self._open.clear()
         try:
-            await endpoint.post("/pause", mode="keep", clear_cache=True)
+            await self._tell("/pause", mode="keep", clear_cache=True)
         except BaseException:
             self._open.set()
             raise
@@ -133,8 +132,7 @@ class VLLMSampler:
         Raises:
             PolicyError: The server did not take it.
         """
-        endpoint = await self._ready()
-        await endpoint.post("/resume")
+        await self._tell("/resume")
         self._open.set()
 
     async def update(self, weights: Weights, version: int) -> None:
@@ -145,12 +143,11 @@ class VLLMSampler:
         """
         if self._open.is_set():
             raise RuntimeError("weights are exchanged while the sampler is paused: call pause before, resume after")
-        endpoint = await self._ready()
         with attribute(PolicyError, f"giving the server the weights of version {version}"):
             if self.transfer is not None:
-                await self.transfer.send(weights, endpoint, version)
+                await self.transfer.send(weights, await self._ready(), version)
             else:
-                await self._reload(weights, endpoint, version)
+                await self._reload(weights, version)
         self._features.forget()
         self.version = version
 
@@ -170,11 +167,24 @@ class VLLMSampler:
             self.version = self.server.version
         return endpoint
 
-    async def _reload(self, weights: Weights, endpoint: Endpoint, version: int) -> None:
+    async def _tell(self, path: str, body: Any = None, **query: str | int | bool) -> None:
+        """Send what may be sent twice, again where the server has died over it."""
+        said = ""
+        for _ in range(_TRIES):
+            endpoint = await self._ready()
+            try:
+                await endpoint.post(path, body, **query)
+            except Unreachable as exc:
+                said = str(exc)
+                self.server.failed()
+            else:
+                return
+        raise PolicyError(f"vLLM failed {_TRIES} times; the last time: {said}{self.server.output()}")
+
+    async def _reload(self, weights: Weights, version: int) -> None:
         folder = self._saves() / f"version-{version}"
         await asyncio.to_thread(weights.save, folder)
-        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
-        await endpoint.post("/collective_rpc", body)
+        await self._tell("/collective_rpc", {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}})
         before = self.server.folder
         if not isinstance(self.server, Given):
             self.server.folder, self.server.version = folder, version
@@ -274,11 +284,11 @@ class VLLMPolicy(ChatPolicy):
     def __init__(
         self,
         folder: str | Path,
-        context: Context = contexts.hysteresis(),
-        sampling: Sampling = Sampling(),
+        context: Context = contexts.DEFAULT,
+        sampling: Sampling = PLAIN,
         *,
         url: str | None = None,
-        serving: Serving = Serving(),
+        serving: Serving = SERVING,
         training: bool = False,
     ):
         from uigym.models import families

@@ -11,10 +11,10 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from uigym.errors import ConfigError, PolicyError, ProductError
 from uigym.policy.endpoint import Endpoint, Unreachable
@@ -163,6 +163,9 @@ class Serving:
         return [*(word for pair in said.items() for word in pair), *switches, *self.more]
 
 
+SERVING = Serving()
+
+
 class VLLMServer:
     """`vllm serve` as a process of ours, on a loopback port that nobody else has.
 
@@ -172,7 +175,7 @@ class VLLMServer:
         command: What is run instead of vLLM, with "{port}" in it; for tests and for launchers of one's own.
     """
 
-    def __init__(self, folder: str | Path, serving: Serving = Serving(), *, command: list[str] | None = None):
+    def __init__(self, folder: str | Path, serving: Serving = SERVING, *, command: list[str] | None = None):
         self.folder: Path | None = Path(folder).absolute()
         if not (self.folder / "config.json").is_file():
             raise ConfigError(f"no checkpoint in {self.folder}: expected a folder with config.json")
@@ -199,14 +202,14 @@ class VLLMServer:
             ConfigError: vLLM is not installed where it was said to be.
         """
         async with self._starting:
+            if self._broken:
+                await self._look()
             if self._command is not None and (how := self._command.ended()):
                 _log.warning("the vLLM server died: %s; it is started again%s", how, self.output())
                 await self._end()
             if self._command is None:
                 await self._start()
             assert self._endpoint is not None
-            if self._broken:
-                await self._wait(self._endpoint)
             return self._endpoint
 
     def failed(self) -> None:
@@ -244,16 +247,24 @@ class VLLMServer:
             raise PolicyError(f"the vLLM server: {exc}") from exc
         self._endpoint = Endpoint(self._command.base_url, timeout_s=self.serving.timeout_s)
         self.starts += 1
-        await self._wait(self._endpoint)
+        await self._look()
+        if how := self._command.ended():
+            await self._give_up(how)
 
-    async def _wait(self, endpoint: Endpoint) -> None:
-        command = self._command
-        assert command is not None
-        if last := await _until_up(endpoint, self.serving.start_s, command.ended):
-            said = self.output()
-            await self._end()
-            raise PolicyError(f"the vLLM server with {self.folder} did not come up: {last}{said}")
+    async def _look(self) -> None:
+        """Wait until it is healthy, or has ended."""
+        command, endpoint = self._command, self._endpoint
+        if command is None or endpoint is None:
+            return
+        last = await _until_up(endpoint, self.serving.start_s, command.ended)
+        if last and not command.ended():
+            await self._give_up(last)
         self._broken = False
+
+    async def _give_up(self, why: str) -> NoReturn:
+        said = self.output()
+        await self._end()
+        raise PolicyError(f"the vLLM server with {self.folder} did not come up: {why}{said}")
 
     async def _end(self) -> None:
         command, endpoint = self._command, self._endpoint
@@ -282,7 +293,7 @@ def switches(python: str) -> list[str]:
     return ["--enable-scale-out"] if done.stdout.strip() == "True" else []
 
 
-async def _until_up(endpoint: Endpoint, patience_s: float, ended: object) -> str:
+async def _until_up(endpoint: Endpoint, patience_s: float, ended: Callable[[], str | None]) -> str:
     """Wait until a server is healthy; why it is not, if it does not become so, and empty if it does."""
     deadline = time.monotonic() + patience_s
     while True:
@@ -292,9 +303,8 @@ async def _until_up(endpoint: Endpoint, patience_s: float, ended: object) -> str
             return ""
         except (Unreachable, TimeoutError) as exc:
             last = str(exc) or "no answer within 10 s"
-        how = ended() if callable(ended) else None
-        if how:
-            return str(how)
+        if how := ended():
+            return how
         if time.monotonic() >= deadline:
             return f"not healthy after {patience_s:g} s: {last}"
         await asyncio.sleep(_PAUSE_S)

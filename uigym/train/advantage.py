@@ -1,28 +1,38 @@
-"""Advantages of the members of a group, and which groups and members count.
+"""Advantages of the members of a group and of their steps, and which groups and members count.
 
-Shape letters: G members of a group.
+Shape letters: G members of a group, S steps of one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from uigym.train.windows import Window
 from uigym.types import Episode
 
 TOLERANCE = 1e-6
 """Rewards closer than this are equal."""
 
 
-def group_advantages(rewards_G: Sequence[float | None], *, normalise: bool = False, floor: float = 1e-3) -> np.ndarray:
+def group_advantages(
+    rewards_G: Sequence[float | None],
+    *,
+    normalise: bool = False,
+    leave_one_out: bool = False,
+    floor: float = 1e-3,
+) -> np.ndarray:
     """Advantage of each episode relative to its group.
 
     Members without a reward (their episode was lost to the machinery) get 0 and do not vote in the baseline.
 
     Args:
         rewards_G: Rewards in [0, 1]; None for an episode without a verdict.
-        normalise: Divide by the standard deviation of the group.
+        normalise: Divide by the standard deviation of the group, the member itself included.
+        leave_one_out: Compare each member with the mean of the others, without itself.
         floor: Least standard deviation to divide by, so that rounding residue does not explode.
 
     Returns:
@@ -35,19 +45,115 @@ def group_advantages(rewards_G: Sequence[float | None], *, normalise: bool = Fal
         >>> group_advantages([1.0, 0.0, None]).tolist()
         [0.5, -0.5, 0.0]
 
-    Source: group-relative advantage of GRPO (Shao et al., 2024); mean only by default (Dr. GRPO, Liu et al., 2025).
+    Source: group-relative advantage of GRPO (Shao et al., 2024); mean only by default (Dr. GRPO, Liu et al., 2025);
+    leave-one-out (RLOO, Ahmadian et al., 2024).
     """
-    valid = np.array([r is not None for r in rewards_G])
+    valid = np.array([r is not None for r in rewards_G], dtype=bool)
     values = np.array([0.0 if r is None else r for r in rewards_G], dtype=np.float64)
     if not np.all((values >= 0) & (values <= 1)):
         raise ValueError(f"rewards must be in [0, 1], not {list(rewards_G)}")
     out = np.zeros(len(values))
-    if valid.sum() < 2 or np.ptp(values[valid]) <= TOLERANCE:
-        return out
-    out[valid] = values[valid] - values[valid].mean()
-    if normalise:
-        out[valid] /= max(float(values[valid].std()), floor)
+    if disagree(rewards_G):
+        out[valid] = _relative(values[valid], normalise=normalise, floor=floor)
+        if leave_one_out:
+            out *= valid.sum() / (valid.sum() - 1)
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """How an episode's advantage and that of its steps make one.
+
+    Source: GiGPO (Feng et al., 2025).
+    """
+
+    normalise: bool = False
+    """Divide advantages by the standard deviation of what is compared."""
+    leave_one_out: bool = False
+    """Compare an episode with the others of its group, without itself."""
+    step_weight: float = 0.0
+    """Of a step's advantage over steps that began in the same state, beside the episode's; 0 leaves it out."""
+    discount: float = 0.95
+    """Of the reward, for each step that comes before it; in (0, 1]."""
+    floor: float = 1e-3
+    """Least standard deviation to divide by."""
+
+
+def credits(
+    rewards_G: Sequence[float | None], states_G: Sequence[Sequence[Hashable]], credit: Credit = Credit()
+) -> list[np.ndarray]:
+    """The advantage of each step of each member of a group.
+
+    Args:
+        rewards_G: Rewards in [0, 1]; None for an episode without a verdict.
+        states_G: Of each member: what says in which state each of its steps began, such as a hash of the picture or of the
+            product's state. Only compared for equality.
+        credit: How.
+
+    Returns:
+        float64 [S] a member, all zeros for one without a reward.
+
+    Raises:
+        ValueError: Not one sequence of states a member, or what `group_advantages` raises.
+
+    Example:
+        >>> [c.tolist() for c in credits([1.0, 0.0], [["home", "cart"], ["home"]])]
+        [[0.5, 0.5], [-0.5]]
+    """
+    if len(rewards_G) != len(states_G):
+        raise ValueError(f"{len(rewards_G)} rewards with the states of {len(states_G)} members")
+    whole_G = group_advantages(
+        rewards_G, normalise=credit.normalise, leave_one_out=credit.leave_one_out, floor=credit.floor
+    )
+    out = [np.full(len(states), whole) for whole, states in zip(whole_G, states_G, strict=True)]
+    if credit.step_weight:
+        for own_S, step_S in zip(out, step_advantages(rewards_G, states_G, credit), strict=True):
+            own_S += credit.step_weight * step_S
+    return out
+
+
+def step_advantages(
+    rewards_G: Sequence[float | None], states_G: Sequence[Sequence[Hashable]], credit: Credit = Credit()
+) -> list[np.ndarray]:
+    """Advantage of each step over the steps of the group that began in the same state, whichever member took them.
+
+    What a step is worth is the episode's reward, discounted by the steps that still came after it.
+
+    Returns:
+        float64 [S] a member; 0 for a step whose state no other step shares, or whose member has no reward.
+    """
+    out = [np.zeros(len(states)) for states in states_G]
+    places: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for member, (reward, states) in enumerate(zip(rewards_G, states_G, strict=True)):
+        for step, state in enumerate(states if reward is not None else ()):
+            places[state].append((member, step))
+    for shared in places.values():
+        worth = [_worth(rewards_G[m], len(states_G[m]) - 1 - s, credit.discount) for m, s in shared]
+        if max(worth) - min(worth) > TOLERANCE:
+            found = _relative(np.array(worth), normalise=credit.normalise, floor=credit.floor)
+            for (member, step), advantage in zip(shared, found, strict=True):
+                out[member][step] = advantage
+    return out
+
+
+def token_advantages(window: Window, credit_S: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The advantage of each reply token of a window: that of the step which it is from.
+
+    Args:
+        window: Of the episode.
+        credit_S: One advantage a step of the episode, as `credits` gives them.
+
+    Returns:
+        float64, one a reply token, in the order of `Window.positions`.
+
+    Raises:
+        ValueError: The episode has fewer steps than the window speaks of.
+    """
+    own = np.asarray(credit_S, dtype=np.float64)[window.first : window.first + len(window.replies)]
+    if len(own) != len(window.replies):
+        last = window.first + len(window.replies)
+        raise ValueError(f"a window ends with step {last}, but there are advantages of {len(credit_S)} steps")
+    return np.repeat(own, [end - start for start, end in window.replies])
 
 
 def rewards(group: Sequence[Episode]) -> list[float | None]:
@@ -55,7 +161,40 @@ def rewards(group: Sequence[Episode]) -> list[float | None]:
     return [episode.reward for episode in group]
 
 
+def disagree(rewards_G: Sequence[float | None]) -> bool:
+    """True if the rewards can teach: there are at least two, and not all are the same."""
+    found = [r for r in rewards_G if r is not None]
+    return len(found) >= 2 and max(found) - min(found) > TOLERANCE
+
+
 def informative(group: Sequence[Episode]) -> bool:
     """True if the group can teach: at least two members have a verdict, and not all the same reward."""
-    found = [r for r in rewards(group) if r is not None]
-    return len(found) >= 2 and max(found) - min(found) > TOLERANCE
+    return disagree(rewards(group))
+
+
+def refill(wanted: int, *, kept: int, running: int, begun: int, most: float = 3.0) -> int:
+    """How many more groups to begin for an update, where groups that teach nothing are replaced by others.
+
+    Args:
+        wanted: Groups that teach, for one update.
+        kept: Those that are there.
+        running: Groups that are being played.
+        begun: All groups of this update so far: kept, running, and those that taught nothing.
+        most: Groups begun at most, in multiples of `wanted`; 1 replaces none.
+
+    Example:
+        >>> refill(8, kept=3, running=2, begun=8), refill(8, kept=3, running=0, begun=22)
+        (3, 2)
+
+    Source: dynamic sampling (DAPO, Yu et al., 2025).
+    """
+    return max(0, min(wanted - kept - running, int(most * wanted) - begun))
+
+
+def _relative(values: np.ndarray, *, normalise: bool, floor: float) -> np.ndarray:
+    centred: np.ndarray = values - values.mean()
+    return centred / max(float(values.std()), floor) if normalise else centred
+
+
+def _worth(reward: float | None, later: int, discount: float) -> float:
+    return float(reward or 0.0) * discount**later

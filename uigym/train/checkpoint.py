@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from uigym.errors import ConfigError, StoreError, attribute
 from uigym.store import checkpoints
+from uigym.train.drafts import drafted
 from uigym.train.learner import Learner
 
 
@@ -26,14 +27,8 @@ def save(folder: Path, learner: Learner, progress: dict[str, Any]) -> Path:
     Raises:
         StoreError: The disk is full, or the folder cannot be written; a former checkpoint of that name is still there.
     """
-    draft = folder.with_name(f".{folder.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    try:
-        with attribute(StoreError, f"cannot write the checkpoint {folder}"):
-            _write(draft, learner, progress)
-            _put(draft, folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with attribute(StoreError, f"cannot write the checkpoint {folder}"), drafted(folder) as draft:
+        _write(draft, learner, progress)
     return folder
 
 
@@ -45,16 +40,6 @@ def _write(draft: Path, learner: Learner, progress: dict[str, Any]) -> None:
     save_file(weights, draft / "weights.fp32.safetensors")
     save_file(tensors, draft / "optimizer.safetensors")
     (draft / "progress.json").write_text(json.dumps({**progress, "optimizer": plain, "random": _random_state(learner)}))
-
-
-def _put(draft: Path, folder: Path) -> None:
-    """Give a complete draft its name; what had the name before goes away only then."""
-    former = folder.with_name(f".{folder.name}.former")
-    shutil.rmtree(former, ignore_errors=True)
-    if folder.exists():
-        folder.replace(former)
-    draft.replace(folder)
-    shutil.rmtree(former, ignore_errors=True)
 
 
 def load(folder: Path, learner: Learner) -> dict[str, Any]:

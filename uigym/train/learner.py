@@ -15,7 +15,7 @@ from uigym.models.optim import make_optimizers
 from uigym.models.tiny.build import save
 from uigym.policy.hf import TransformersPolicy, picture_size
 from uigym.train.batch import plan, reply_logits, spread
-from uigym.train.loss import policy_loss
+from uigym.train.losses import LossSettings, Tokens, joined, policy_loss
 from uigym.train.rows import Row
 
 
@@ -95,36 +95,37 @@ class Learner:
             advantages: One a row: that of its episode.
             pngs: The rows' pictures by hash.
             denominator: What the sum over tokens is divided by.
-            clip: See `policy_loss`.
+            clip: How far the ratio may fall below and rise above 1 before its gradient stops.
 
         Returns:
             Means over the tokens of different rows: loss, kl, clipped, dropped, entropy (nats); gap, the largest difference between the
             trainer's and the sampler's log-probabilities; gradient, the norm before clipping.
         """
         rows, advantages = merged(rows, advantages)
-        sums = dict.fromkeys(("loss", "kl", "clipped", "dropped", "entropy", "gap"), 0.0)
-        tokens = sum(len(row.reply) for row in rows)
+        settings = LossSettings(clip_low=clip[0], clip_high=clip[1], importance="none")
+        parts: list[dict[str, torch.Tensor]] = []
+        counts: list[int] = []
         for indices in plan(rows):
             batch = [rows[i] for i in indices]
             logits, target_T = self._logits(batch, pngs)
             every = (logits / (self.policy.temperature or 1.0)).log_softmax(-1)
             logprob_T = every.gather(1, target_T[:, None])[:, 0]
-            sampled_T = torch.tensor([x for row in batch for x in row.logprobs], device=every.device)
-            advantage_T = spread([advantages[i] for i in indices], batch).to(every.device)
-            out = policy_loss(logprob_T, sampled_T, advantage_T, denominator=denominator, clip=clip)
+            tokens = known(batch, [advantages[i] for i in indices], every.device)
+            out = policy_loss(settings, logprob_T, tokens, denominator=denominator)
             out.loss.backward()
             with torch.no_grad():
                 entropy = -torch.where(every.isinf(), 0.0, every.exp() * every).sum(-1).mean()
-                sums["loss"] += out.loss.item()
-                sums["gap"] = max(sums["gap"], (logprob_T - sampled_T).abs().max().item())
-                for name, value in (
-                    ("kl", out.kl),
-                    ("clipped", out.clipped),
-                    ("dropped", out.dropped),
-                    ("entropy", entropy),
-                ):
-                    sums[name] += value.item() * len(target_T) / tokens
-        return {**sums, "gradient": self._step()}
+                gap = (logprob_T - tokens.sampled_T).abs().max()
+            parts.append({**out.numbers, "entropy": entropy, "gap/max": gap})
+            counts.append(len(target_T))
+        told = joined(parts, counts)
+        return {
+            **{name: told[name] for name in ("loss", "kl", "entropy")},
+            "clipped": told["clip/low"] + told["clip/high"],
+            "dropped": told["ratio/dropped"],
+            "gap": told["gap/max"],
+            "gradient": self._step(),
+        }
 
     def optimizer_state(self) -> list[dict[str, Any]]:
         """State of the optimisers, for an exact resume."""
@@ -141,6 +142,13 @@ class Learner:
             optimizer.zero_grad(set_to_none=True)
         self.policy.weights_changed(vision=self.picture_gradient)
         return norm
+
+
+def known(rows: Sequence[Row], advantages: Sequence[float], device: torch.device) -> Tokens:
+    """What is known of the reply tokens of a batch; the clip holds the ratio to the sampler itself."""
+    sampled_T = torch.tensor([x for row in rows for x in row.logprobs], device=device)
+    row_T = torch.arange(len(rows)).repeat_interleave(torch.tensor([len(row.reply) for row in rows])).to(device)
+    return Tokens(sampled_T, sampled_T, spread(advantages, rows).to(device), row_T)
 
 
 def merged(rows: Sequence[Row], advantages: Sequence[float]) -> tuple[list[Row], list[float]]:

@@ -43,7 +43,7 @@ def open(folder: str | Path, *, codec: str | None = None, thinking: bool = False
     if kind in qwen.KINDS:
         return qwen.Qwen(where, codec or qwen.KINDS[kind], thinking=thinking)
     if kind in idefics.KINDS:
-        return idefics.Idefics(where, codec or idefics.KINDS[kind], thinking=thinking)
+        return idefics.Idefics(where, codec or idefics.KINDS[kind])
     known = ", ".join([*qwen.KINDS, *idefics.KINDS])
     raise ConfigError(f"{where} holds a {kind!r} model; expected one of {known}")
 

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from transformers import AutoModelForImageTextToText
 
 from uigym.errors import ConfigError
-from uigym.models.families.language import language, recalled
 from uigym.models.families.pictures import Pictures, resized
 from uigym.models.families.tokens import Tokens
+from uigym.policy.codecs.language import language, recalled
 from uigym.train.windows import Picture, Window
 
 
@@ -36,13 +36,24 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
+def read_processor(folder: Path) -> dict[str, Any]:
+    """How a checkpoint cuts pictures: a file of its own, or a part of the processor's.
+
+    Raises:
+        ConfigError: Neither is there.
+    """
+    own = folder / "preprocessor_config.json"
+    if own.is_file() or not (folder / "processor_config.json").is_file():
+        return read_json(own)
+    return dict(read_json(folder / "processor_config.json").get("image_processor") or {})
+
+
 class Base(ABC):
     """A family: see `family.Family`; subclasses lay out turns and pictures.
 
     Args:
         folder: Of the checkpoint.
         codec: That replies are read with.
-        thinking: Whether a model that can think aloud is asked to.
     """
 
     name: str
@@ -54,19 +65,19 @@ class Base(ABC):
     packs = True
     """Whether rows can share one sequence."""
 
-    def __init__(self, folder: Path, codec: str, *, thinking: bool = False):
+    def __init__(self, folder: Path, codec: str):
         self.folder, self.codec = folder, codec
+        self.words = language(codec)
         self.config = read_json(folder / "config.json")
         self.tokens = Tokens(folder)
         self.pad = self.tokens.tokenizer.pad_token_id
         self._shown = Pictures(self.prepare, self.resample)
-        self._thinking = thinking
 
     # --- a conversation ---
 
     def opening(self, instruction: str) -> list[int]:
         """The system's words with the action language, then the instruction."""
-        words = self.tokens.trusted(f"{language(self.codec)}\n\nThe task: ")
+        words = self.tokens.trusted(f"{self.words}\n\nThe task: ")
         return self.turn("system", [*words, *self.tokens.plain(instruction)])
 
     def fresh(self, instruction: str, past: Sequence[str], text: str, pictures: Sequence[Picture]) -> list[int]:

@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from uigym.errors import ConfigError
-from uigym.models.families.base import Base, banned_ids, bare, read_json
+from uigym.models.families.base import Base, banned_ids, bare, read_processor
 from uigym.models.families.pictures import as_bytes
 from uigym.train.windows import Picture
 
@@ -32,11 +32,11 @@ class Idefics(Base):
 
     resample = Image.Resampling.LANCZOS
 
-    def __init__(self, folder: Path, codec: str, *, thinking: bool = False):
-        super().__init__(folder, codec, thinking=thinking)
+    def __init__(self, folder: Path, codec: str):
+        super().__init__(folder, codec)
         self.name = str(self.config["model_type"])
         self.end, self.placeholder = self.tokens.need("<end_of_utterance>"), self.tokens.need("<image>")
-        self._begin = self.tokens.tokenizer.bos_token_id
+        self._begin = [i for i in [self.tokens.tokenizer.bos_token_id] if i is not None]
         places = [f"<row_{r}_col_{c}>" for r in range(1, _MOST_ROWS + 1) for c in range(1, _MOST_ROWS + 1)]
         names = [
             _EDGE,
@@ -53,8 +53,7 @@ class Idefics(Base):
         self._read_processor()
 
     def _read_processor(self) -> None:
-        path = self.folder / "preprocessor_config.json"
-        cut, vision = read_json(path), self.config.get("vision_config", {})
+        cut, vision = read_processor(self.folder), self.config.get("vision_config", {})
         try:
             self.tile, self._longest = int(cut["max_image_size"]["longest_edge"]), int(cut["size"]["longest_edge"])
             self._splits = bool(cut["do_image_splitting"])
@@ -62,11 +61,13 @@ class Idefics(Base):
             side = int(vision["image_size"]) // int(vision["patch_size"])
             self._each = side**2 // int(self.config["scale_factor"]) ** 2
         except (KeyError, TypeError, ValueError) as exc:
-            raise ConfigError(f"{path} does not say how pictures are cut: {type(exc).__name__}: {exc}") from exc
+            raise ConfigError(
+                f"the processor of {self.folder} does not say how pictures are cut: {type(exc).__name__}: {exc}"
+            ) from exc
         whole = self._longest == self.tile if not self._splits else self._longest % self.tile == 0
         if not whole or self.tile != int(vision["image_size"]) or self._longest > _MOST_ROWS * self.tile:
             raise ConfigError(
-                f"{path}: size {self._longest} px and max_image_size {self.tile} px; expected tiles of {vision['image_size']} px and a size of"
+                f"the processor of {self.folder} has size {self._longest} px and max_image_size {self.tile} px; expected tiles of {vision['image_size']} px and a size of"
                 f" {'1 to 6 of them' if self._splits else 'one of them, since do_image_splitting is off'}"
             )
 
@@ -74,7 +75,7 @@ class Idefics(Base):
 
     def opening(self, instruction: str) -> list[int]:
         """The system's words with the action language, then the instruction."""
-        return [self._begin, *super().opening(instruction)]
+        return [*self._begin, *super().opening(instruction)]
 
     def turn(self, role: str, ids: Sequence[int]) -> list[int]:
         """A whole turn that says these ids."""

@@ -11,7 +11,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from uigym.errors import ConfigError
-from uigym.models.families.base import Base, banned_ids, bare, read_json
+from uigym.models.families.base import Base, banned_ids, bare, read_processor
 from uigym.models.families.pictures import as_bytes
 from uigym.policy.codecs.qwen import smart_resize
 from uigym.train.windows import Picture
@@ -26,12 +26,17 @@ _BANNED = ("<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|
 class Qwen(Base):
     """A checkpoint of Qwen2.5-VL, Qwen3-VL or Qwen3.5.
 
+    Args:
+        folder: Of the checkpoint.
+        codec: That replies are read with.
+        thinking: Whether a model that can think aloud is asked to.
+
     Raises:
         ConfigError: Its tokenizer or its processor is not of the family.
     """
 
     def __init__(self, folder: Path, codec: str, *, thinking: bool = False):
-        super().__init__(folder, codec, thinking=thinking)
+        super().__init__(folder, codec)
         self.name = str(self.config["model_type"])
         self.packs = self.name != "qwen3_5"
         self._start, self.end = self.tokens.need("<|im_start|>"), self.tokens.need("<|im_end|>")
@@ -39,10 +44,11 @@ class Qwen(Base):
         self._around = self.tokens.need("<|vision_start|>"), self.tokens.need("<|vision_end|>")
         self.banned = banned_ids(self.tokens, _BANNED, self.end)
         self._line = self.tokens.plain("\n")
+        self._mark = self.tokens.trusted(self.tokens.mark(thinking))
         self._read_processor()
 
     def _read_processor(self) -> None:
-        cut = read_json(self.folder / "preprocessor_config.json")
+        cut = read_processor(self.folder)
         try:
             self.patch, self.merge, self.temporal = (
                 int(cut[name]) for name in ("patch_size", "merge_size", "temporal_patch_size")
@@ -52,8 +58,9 @@ class Qwen(Base):
             self._most = int(size.get("longest_edge") or cut["max_pixels"])
             self._mean, self._std = (torch.tensor(cut[name]).view(3, 1, 1) for name in ("image_mean", "image_std"))
         except (KeyError, TypeError, ValueError) as exc:
-            path = self.folder / "preprocessor_config.json"
-            raise ConfigError(f"{path} does not say how pictures are cut: {type(exc).__name__}: {exc}") from exc
+            raise ConfigError(
+                f"the processor of {self.folder} does not say how pictures are cut: {type(exc).__name__}: {exc}"
+            ) from exc
         self.cell = self.patch * self.merge
         self._most = min(self._most, MAX_CELLS * self.cell**2)
 
@@ -66,14 +73,11 @@ class Qwen(Base):
     def asking(self, text: str, pictures: Sequence[Picture]) -> list[int]:
         """A user's turn: pictures, then text; ends with the mark that the reply begins."""
         said = [i for picture in pictures for i in self._standing(picture.tokens)]
-        return [*self.turn("user", [*said, *self.tokens.plain(text)]), *self._mark()]
+        return [*self.turn("user", [*said, *self.tokens.plain(text)]), *self._mark]
 
     def closing(self, reply: Sequence[int]) -> list[int]:
         """The end of a reply that did not sample it, and a line break."""
         return [*([] if reply and reply[-1] == self.end else [self.end]), *self._line]
-
-    def _mark(self) -> list[int]:
-        return self.tokens.trusted(self.tokens.mark(self._thinking))
 
     def _standing(self, count: int) -> list[int]:
         return [self._around[0], *[self.placeholder] * count, self._around[1]]

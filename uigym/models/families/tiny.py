@@ -16,8 +16,8 @@ class Tiny(Qwen):
     It was made on windows of one turn: picture, instruction, past actions, reply. `fresh` gives exactly that.
     """
 
-    def __init__(self, folder: Path, codec: str = "tiny", *, thinking: bool = False):
-        super().__init__(folder, codec, thinking=thinking)
+    def __init__(self, folder: Path):
+        super().__init__(folder, "tiny")
         self.name = "tiny"
         self.prompts = Prompts(self.tokens.tokenizer)
         self.end, self.banned = self.prompts.end, tuple(sorted(self.prompts.banned))

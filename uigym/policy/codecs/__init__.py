@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from uigym.policy.codecs import anthropic, gemini, openai, pyautogui, qwen, tiny, uitars
+from uigym.policy.codecs import anthropic, gemini, openai, pyautogui, qwen, smolvlm, tiny, uitars
 from uigym.policy.codecs.screen import Screen as Screen
 from uigym.types import Action
 
@@ -35,6 +35,7 @@ CODECS: dict[str, Codec] = {
     "pyautogui_px": Codec(pyautogui.decode_px, pyautogui.encode_px),
     "qwen2.5": Codec(qwen.decode_px, qwen.encode_px),
     "qwen3": Codec(qwen.decode, qwen.encode),
+    "smolvlm": Codec(smolvlm.decode, smolvlm.encode),
     "tiny": Codec(
         lambda said, s: (tiny.decode(said, s.width, s.height),), lambda a, s: tiny.encode(a, s.width, s.height)
     ),

@@ -31,7 +31,7 @@ _SMOL = """Think between <think> and </think>, then call one function between <c
 <code>
 click(x=0.5, y=0.3)
 </code>
-x and y are shares of the screenshot's width and height, from 0 to 1. Functions: click(x, y), double_click(x, y), right_click(x, y), move_mouse(x, y), drag(from_coord, to_coord), scroll(direction, amount), type(text), press(keys), wait(seconds), final_answer(answer)."""
+x and y are shares of the screenshot's width and height, from 0 to 1. Functions: click(x, y), double_click(x, y), right_click(x, y), move_mouse(x, y), drag(from_coord, to_coord), scroll(direction, amount, x, y), type(text), press(keys), with a list for keys that are pressed together, wait(seconds), final_answer(answer), without an answer when the task asks for none."""
 
 LANGUAGES: dict[str, str] = {
     "qwen3": _QWEN.format(x=512, y=300, space="from 0 to 1000 over the screenshot"),
@@ -40,8 +40,9 @@ LANGUAGES: dict[str, str] = {
     "pyautogui_px": _PYAUTOGUI.format(x=640, y=212, space="pixels of the screenshot"),
     "uitars": _TARS,
     "smolvlm": _SMOL,
+    "tiny": "",
 }
-"""By the name of the codec that reads the replies."""
+"""By the name of the codec that reads the replies; the tiny model knows its own."""
 
 
 def language(codec: str) -> str:
