@@ -25,6 +25,7 @@ from uigym.errors import PolicyError
 from uigym.models import families
 from uigym.models.families.forward import log_probabilities
 from uigym.models.families.random import random_checkpoint
+from uigym.models.families.weights import checkpoint_names
 from uigym.policy.chat import ChatPolicy, turns
 from uigym.policy.contexts import hysteresis
 from uigym.policy.local import LocalSampler
@@ -66,7 +67,8 @@ class Changed:
             change(self.model)
 
     def named(self) -> Any:
-        return self.model.named_parameters()
+        names = checkpoint_names(self.model)
+        return [(names[name], tensor) for name, tensor in self.model.named_parameters()]
 
     def save(self, folder: Path) -> None:
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
