@@ -350,7 +350,11 @@ async def main(told: argparse.Namespace) -> dict[str, Any]:
     before = load()
     if told.measured:
         former = json.loads(told.measured.read_text())
-        measured, measured_at = former["measured"], former["measured_at"]
+        measured_at = former["measured_at"]
+        measured = {
+            name: [[float(value) for value in line.split()] for line in found]
+            for name, found in former["measured"].items()
+        }
     else:
         measured = {name: await measure(registry.load(name), told.slots, told.seeds) for name in told.measure}
         measured_at = {"slots": told.slots, "load_before": round(before, 1), "load_after": round(load(), 1)}
@@ -377,7 +381,7 @@ async def main(told: argparse.Namespace) -> dict[str, Any]:
         **circumstances(before, chromium),
         "measured_at": measured_at,
         "measured_ms": {name: summary(found) for name, found in measured.items()},
-        "measured": measured,
+        "measured": {name: [" ".join(map(str, one)) for one in found] for name, found in measured.items()},
     }
 
 
