@@ -143,6 +143,14 @@ async def test_updates_go_on_until_everything_was_played() -> None:
         assert all(len(w.replies) == len(given) for w, given in zip(windows, advantages, strict=True))
 
 
+async def test_a_loop_that_was_left_goes_on_where_it_was() -> None:
+    async with simulated() as pool:
+        trial = Trial(pool, Tasks(8), Flow(group_size=2, groups=2, max_staleness=1))
+        found = [*await trial.updates(1), *await trial.updates(2), *await trial.updates()]
+    assert [update.number for update in found] == [1, 2, 3, 4]
+    assert sorted(group.number for update in found for group in update.groups) == list(range(8))
+
+
 async def test_what_an_update_says() -> None:
     async with simulated() as pool:
         found = await Trial(pool, Tasks(8), Flow(group_size=2, groups=2, max_staleness=1)).updates()
