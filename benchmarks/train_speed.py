@@ -285,7 +285,7 @@ class Plan:
 def ours(plan: Plan, args: argparse.Namespace) -> Result:
     """uigym's engine."""
     settings = EngineSettings(
-        recompute=args.recompute, compile=args.compile, liger=args.liger, budget=args.budget, vision=args.vision,
+        recompute=args.recompute, compile=args.compile, liger=args.liger, windows=args.windows, budget=args.budget, vision=args.vision,
         precision="bf16",
     )  # fmt: skip
     engine = Engine(
@@ -413,6 +413,9 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=8192, help="tokens of a micro-batch")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--liger", action="store_true")
+    parser.add_argument(
+        "--windows", action="store_true", help="the vision tower attends in all windows at once, in ours"
+    )
     parser.add_argument("--vision", action="store_true", help="the vision tower learns too, in ours")
     parser.add_argument("--trl-vision", action="store_true", help="it learns in TRL, as by its defaults")
     parser.add_argument("--trl-dtype", choices=["bf16", "fp32"], default="bf16", help="of TRL's weights")
