@@ -54,4 +54,5 @@ def attention(
 
     bounds, longest = given["cu_seq_lens_q"], int(given["max_length_q"])
     q, k, v = (x[0].transpose(0, 1).contiguous() for x in (query, key, value))
-    return varlen.varlen_attn(q, k, v, bounds, bounds, longest, longest, scale=given.get("scaling"))[None], None
+    out: Any = varlen.varlen_attn(q, k, v, bounds, bounds, longest, longest, scale=given.get("scaling"))
+    return out[None], None
