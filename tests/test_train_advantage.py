@@ -15,12 +15,9 @@ from uigym.train.advantage import (
     disagree,
     group_advantages,
     informative,
-    refill,
     rewards,
     step_advantages,
-    token_advantages,
 )
-from uigym.train.windows import Turn, windows
 from uigym.types import Cause, Episode, Failure, Stop, Verdict
 
 REWARDS = st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=10)
@@ -184,38 +181,3 @@ def test_sooner_is_worth_more() -> None:
 def test_states_of_every_member_are_needed() -> None:
     with pytest.raises(ValueError, match="2 rewards with the states of 1 members"):
         credits([1.0, 0.0], [["home"]])
-
-
-def test_a_steps_advantage_goes_to_its_tokens() -> None:
-    """In whichever window they are."""
-    sizes, fresh = (2, 1, 3), (True, False, True)
-    turns = [Turn(new, (1,), (), (5,) * size, (-1.0,) * size) for new, size in zip(fresh, sizes, strict=True)]
-    first, second = windows(turns)
-    assert token_advantages(first, [0.1, 0.2, 0.3]).tolist() == [0.1, 0.1, 0.2]
-    assert token_advantages(second, np.array([0.1, 0.2, 0.3])).tolist() == [0.3] * 3
-    with pytest.raises(ValueError, match="a window ends with step 3, but there are advantages of 2 steps"):
-        token_advantages(second, [0.1, 0.2])
-
-
-# --- groups that teach nothing are replaced -------------------------------------------------------------------
-
-
-@given(st.integers(1, 20), st.floats(1, 4), st.lists(st.booleans(), min_size=100, max_size=100), st.integers(1, 9))
-def test_refilling_ends_with_enough_or_with_all_that_it_may_begin(
-    wanted: int, most: float, teaches: list[bool], at_once: int
-) -> None:
-    """Groups end one after another, at most so many at a time; never more are kept than wanted."""
-    kept = running = begun = 0
-    while more := refill(wanted, kept=kept, running=running, begun=begun, most=most) + running:
-        start = min(more, at_once) - running
-        running, begun = running + start, begun + start
-        kept, running = kept + teaches[begun - running], running - 1
-        assert kept + running <= wanted and begun <= most * wanted
-    assert kept == wanted or begun == int(most * wanted)
-
-
-def test_what_is_refilled() -> None:
-    assert refill(8, kept=0, running=0, begun=0) == 8
-    assert refill(8, kept=3, running=2, begun=8) == 3
-    assert refill(8, kept=3, running=0, begun=22) == 2
-    assert refill(8, kept=3, running=0, begun=8, most=1) == 0

@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uigym.errors import ConfigError
-from uigym.train.losses import LOSSES, LossOut, LossSettings, Tokens, distance, divisor, joined, policy_loss
+from uigym.train.losses import (
+    LOSSES,
+    LossOut,
+    LossSettings,
+    Normaliser,
+    Tokens,
+    distance,
+    divisor,
+    joined,
+    policy_loss,
+)
 
 LOW, HIGH, DUAL, MOST = 0.2, 0.28, 3.0, 5.0
 KINDS = ("none", "token", "sequence", "geometric")
@@ -87,6 +97,8 @@ ABSURD = st.lists(WILD, min_size=1, max_size=12).map(columns_of)
 SETTINGS = st.builds(
     LossSettings.of,
     st.sampled_from(sorted(LOSSES)),
+    clip_low=st.sampled_from((3e-4, 0.2, 1.0)),
+    clip_high=st.sampled_from((4e-4, 0.28, 3.0)),
     importance=st.sampled_from(KINDS),
     normaliser=st.sampled_from(("constant", "tokens", "rows")),
     dual_clip=st.sampled_from((None, 4.5)),
@@ -208,7 +220,7 @@ def test_an_absurd_ratio_is_dropped_and_hurts_nobody() -> None:
 
 
 def test_shares_of_clipped_and_dropped_tokens() -> None:
-    ratios, advantages = [1.0, 1.5, 0.5, 4.0, 10.0], [1.0, 1.0, -1.0, -1.0, 1.0]
+    ratios, advantages = [1.25, 1.5, 0.5, 4.0, 10.0], [1.0, 1.0, -1.0, -1.0, 1.0]
     numbers = loss_of([float(np.log(r)) - 3 for r in ratios], [-3.0] * 5, advantages)[0].numbers
     names = ("clip/low", "clip/high", "clip/dual", "ratio/dropped", "ratio/capped")
     assert [numbers[n].item() for n in names] == pytest.approx([0.2, 0.2, 0.2, 0.2, 0.0])
@@ -233,11 +245,20 @@ def test_the_denominator_does_not_depend_on_length() -> None:
 def test_normalisers() -> None:
     """A row of one token and a row of three, all with advantage 1, at ratio 1."""
     columns: COLUMNS = ([-1.0] * 4, [-1.0] * 4, [-1.0] * 4, [-1.0] * 4, [1.0] * 4, [0, 1, 1, 1])
-    expected = {"constant": [-0.05] * 4, "tokens": [-0.25] * 4, "rows": [-1 / 2, -1 / 6, -1 / 6, -1 / 6]}
+    expected: dict[Normaliser, list[float]] = {
+        "constant": [-0.05] * 4,
+        "tokens": [-0.25] * 4,
+        "rows": [-1 / 2, -1 / 6, -1 / 6, -1 / 6],
+    }
     for name, gradients in expected.items():
-        settings = LossSettings(normaliser=name, k=10.0)  # type: ignore[arg-type]
+        settings = LossSettings(normaliser=name, k=10.0)
         by = divisor(settings, trajectories=2, rows=2, tokens=4)
         assert with_gradient(settings, columns, by)[1].tolist() == pytest.approx(gradients), name
+
+
+@pytest.mark.parametrize(("normaliser", "by"), [("constant", 100.0), ("tokens", 90.0), ("rows", 6.0)])
+def test_what_a_sum_is_divided_by(normaliser: Normaliser, by: float) -> None:
+    assert divisor(LossSettings(normaliser=normaliser, k=50.0), trajectories=2, rows=6, tokens=90) == by
 
 
 def test_a_batch_of_nothing_is_no_number_by_zero() -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uigym.train.windows import Window
 from uigym.types import Episode
 
 TOLERANCE = 1e-6
@@ -136,26 +135,6 @@ def step_advantages(
     return out
 
 
-def token_advantages(window: Window, credit_S: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The advantage of each reply token of a window: that of the step which it is from.
-
-    Args:
-        window: Of the episode.
-        credit_S: One advantage a step of the episode, as `credits` gives them.
-
-    Returns:
-        float64, one a reply token, in the order of `Window.positions`.
-
-    Raises:
-        ValueError: The episode has fewer steps than the window speaks of.
-    """
-    own = np.asarray(credit_S, dtype=np.float64)[window.first : window.first + len(window.replies)]
-    if len(own) != len(window.replies):
-        last = window.first + len(window.replies)
-        raise ValueError(f"a window ends with step {last}, but there are advantages of {len(credit_S)} steps")
-    return np.repeat(own, [end - start for start, end in window.replies])
-
-
 def rewards(group: Sequence[Episode]) -> list[float | None]:
     """The rewards of a group's episodes; None where the machinery lost the episode."""
     return [episode.reward for episode in group]
@@ -170,25 +149,6 @@ def disagree(rewards_G: Sequence[float | None]) -> bool:
 def informative(group: Sequence[Episode]) -> bool:
     """True if the group can teach: at least two members have a verdict, and not all the same reward."""
     return disagree(rewards(group))
-
-
-def refill(wanted: int, *, kept: int, running: int, begun: int, most: float = 3.0) -> int:
-    """How many more groups to begin for an update, where groups that teach nothing are replaced by others.
-
-    Args:
-        wanted: Groups that teach, for one update.
-        kept: Those that are there.
-        running: Groups that are being played.
-        begun: All groups of this update so far: kept, running, and those that taught nothing.
-        most: Groups begun at most, in multiples of `wanted`; 1 replaces none.
-
-    Example:
-        >>> refill(8, kept=3, running=2, begun=8), refill(8, kept=3, running=0, begun=22)
-        (3, 2)
-
-    Source: dynamic sampling (DAPO, Yu et al., 2025).
-    """
-    return max(0, min(wanted - kept - running, int(most * wanted) - begun))
 
 
 def _relative(values: np.ndarray, *, normalise: bool, floor: float) -> np.ndarray:
