@@ -25,7 +25,8 @@ from uigym.rollout import Pool
 from uigym.train import quickstart
 from uigym.train.config import RunConfig
 from uigym.train.data import choose_tasks, spread_over
-from uigym.train.run import Run, about
+from uigym.train.folder import about
+from uigym.train.run import Run
 
 KEPT = ("success_rate", "low", "high", "episodes", "valid")
 

@@ -48,8 +48,8 @@ def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps({"architectures": ["LlamaForCausalLM"]}))
-    with pytest.raises(ConfigError, match="holds a LlamaForCausalLM, expected"):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    with pytest.raises(ConfigError, match="holds a 'llama' model; expected one of"):
         Agent.from_checkpoint(tmp_path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from uigym.errors import ConfigError
-from uigym.train.config import RunConfig, load
+from uigym.train.config import RunConfig, every_key, load
 
 ROOT = Path(__file__).parent.parent
 GOOD = """\
@@ -65,7 +65,7 @@ def test_a_config_survives_json() -> None:
         (
             6,
             "    nam: grpo",
-            "run.yaml, line 6: no key 'trainer.algorithm.nam'. Did you mean \"name\"? Available: clip,",
+            "run.yaml, line 6: no key 'trainer.algorithm.nam'. Did you mean \"name\"? Available: cap, clip,",
         ),
         (8, "  max_update: 3", "run.yaml, line 8: no key 'trainer.max_update'. Did you mean \"max_updates\"?"),
         (1, "harnes: kiosk", "run.yaml, line 1: no key 'harnes'. Did you mean \"harness\"?"),
@@ -73,7 +73,11 @@ def test_a_config_survives_json() -> None:
         (8, "  max_updates: -1", "line 8: trainer.max_updates: input should be greater than or equal to 0, not -1"),
         (7, "    clip: [0.1]", "line 7: trainer.algorithm.clip: field required"),
         (7, "    clip: wide", "line 7: trainer.algorithm.clip: input should be a valid tuple, not 'wide'"),
-        (6, "    name: ppo", "line 6: trainer.algorithm.name: input should be 'grpo', not 'ppo'"),
+        (
+            6,
+            "    name: ppo",
+            "line 6: trainer.algorithm.name: input should be 'grpo', 'dr_grpo', 'dapo', 'gspo' or 'cispo', not 'ppo'",
+        ),
         (3, "  tags: short", "line 3: data.tags: input should be a valid tuple, not 'short'"),
         (3, "  7: short", "line 2: data: keys should be strings, not 7"),
         (2, "data: 5", "line 2: data: "),
@@ -155,3 +159,51 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_wrong_override_is_named(run_file: Path, override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load(run_file, [override])
+
+
+GENERAL = """\
+harness: kiosk
+policy: {model: {path: models/small}, context: window(2)}
+trainer:
+  algorithm: {name: dapo, dual_clip: 4}
+  lora: {rank: 8}
+inference: {backend: transformers}
+wandb: {mode: off}
+"""
+
+
+def test_a_run_file_of_the_general_path(run_file: Path) -> None:
+    assert not load(run_file).is_general and load(run_file).max_tokens == 32
+    run_file.write_text(GENERAL)
+    config = load(run_file, ["trainer.max_staleness=0", "inference.backend=vllm", "inference.vllm.gpus='1'"])
+    assert config.is_general and config.max_tokens == 256 and config.wandb.mode == "off"
+    assert config.trainer.lora is not None and config.trainer.lora.rank == 8
+    assert load(run_file, ["trainer.lora=null"]).trainer.lora is None
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["trainer.lora.rang=4"], "no key 'trainer.lora.rang'. Did you mean \"rank\"?"),
+        (["inference.gpus=1"], "no key 'inference.gpus'. Did you mean \"inference.vllm.gpus\"?"),
+        (["rank=1"], "no key 'rank'. Did you mean \"trainer.lora.rank\"?"),
+        (["inference.backend=sglang"], "input should be 'shared', 'transformers' or 'vllm', not 'sglang'"),
+        (["inference.backend=shared"], "policy.context is of the general path only: set inference.backend to"),
+        (["trainer.matrix_lr=1e-4"], "trainer.matrix_lr is of the tiny model's path only"),
+        (["inference.vllm.sleep=true"], "inference.vllm.sleep: a sampler that sleeps"),
+        (["trainer.picture_gradient=true"], "trainer.lora learns beside the language part"),
+        (["trainer.algorithm.min_members=9"], "min_members must not be more than trainer.algorithm.group_size"),
+        (["policy.context=windw(2)"], 'no context \'windw(2)\': expected "full", "window(k)"'),
+    ],
+)
+def test_what_does_not_go_together_is_told(run_file: Path, overrides: list[str], message: str) -> None:
+    run_file.write_text(GENERAL)
+    with pytest.raises(ConfigError) as told:
+        load(run_file, overrides)
+    assert message in str(told.value)
+
+
+def test_every_key_has_its_meaning_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "training.md").read_text()
+    obvious = {"trainer.lora", "logger"}
+    assert [key for key in every_key() if f"`{key}`" not in guide and key not in obvious] == []

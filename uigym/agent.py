@@ -14,7 +14,7 @@ from uigym.errors import ConfigError, did_you_mean
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
-from uigym.policy import EpisodePolicy, Policy
+from uigym.policy import EpisodePolicy, Policy, manner
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy
 from uigym.rollout import Pool, Request
 from uigym.store import RunStore, checkpoints
@@ -79,7 +79,7 @@ class Agent:
         """The policy of a checkpoint, of the model that comes with uigym ("tiny"), or a scripted one by name.
 
         Args:
-            checkpoint: Folder of a checkpoint, or of a run (its newest counts); or tiny, noop, random, oracle.
+            checkpoint: Folder of a checkpoint of any family, or of a run (its newest counts); or tiny, noop, random, oracle.
             greedy: Always the likeliest action, instead of drawing as in training.
 
         Raises:
@@ -185,8 +185,15 @@ def newest_checkpoint(folder: Path) -> Path:
     return next(reversed(checkpoints(folder)), folder)
 
 
-def _model(checkpoint: str, greedy: bool) -> Policy:
-    from uigym.policy.hf import TransformersPolicy  # needs an extra
+def _model(checkpoint: str, greedy: bool) -> Policy | EpisodePolicy:
+    from uigym.models import families  # needs an extra
 
     chosen = checkpoint if checkpoint == TINY else newest_checkpoint(Path(checkpoint))
-    return TransformersPolicy(chosen, temperature=0.0 if greedy else 1.0)
+    is_own = manner.read(Path(chosen)) is None and families.open(chosen).name == TINY
+    if is_own:
+        from uigym.policy.hf import TransformersPolicy
+
+        return TransformersPolicy(chosen, temperature=0.0 if greedy else 1.0)
+    from uigym.policy.local import saved
+
+    return saved(Path(chosen), greedy=greedy)

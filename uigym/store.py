@@ -216,9 +216,13 @@ class RunStore:
         return self.directory / "episodes" / episode_id
 
 
+COMPLETE = ("progress.json", "stream/stream.json")
+"""Files that are written last into a checkpoint: of the shared-picture path, of the general one."""
+
+
 def checkpoints(run: Path) -> list[Path]:
     """The complete checkpoints of a training run's folder, oldest first; they are named checkpoint-N."""
-    found = [p for p in run.glob("checkpoint-*") if (p / "progress.json").is_file()]
+    found = [p for p in run.glob("checkpoint-*") if any((p / mark).is_file() for mark in COMPLETE)]
     numbers = {int(n): p for p in found if (n := p.name.removeprefix("checkpoint-")).isdecimal()}
     return [numbers[n] for n in sorted(numbers)]
 

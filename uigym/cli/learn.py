@@ -30,7 +30,7 @@ def train(
     """
     try:
         from uigym.train.config import load
-        from uigym.train.run import train as start
+        from uigym.train.start import train as start
     except ImportError as error:
         raise _missing(error) from error
     print_path(start(load(config, overrides or []), say))

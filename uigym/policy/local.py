@@ -17,6 +17,8 @@ from uigym.errors import ConfigError, MissingExtra, PolicyError
 from uigym.policy import contexts
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import Context
+from uigym.policy.manner import Manner
+from uigym.policy.manner import read as read_manner
 from uigym.policy.sampler import PLAIN, Reply, Sampling, Weights
 from uigym.train.windows import Picture, Window
 
@@ -237,6 +239,32 @@ class HFPolicy(ChatPolicy):
         sampler = LocalSampler(family, family.load(folder, getattr(torch, dtype), device), seed=seed)
         super().__init__(family, sampler, context, sampling, training=training)
         self.name = folder.name
+
+
+def saved(folder: Path, *, greedy: bool = False) -> ChatPolicy:
+    """The policy of a checkpoint as it was trained, on the GPU where there is one.
+
+    Args:
+        folder: A checkpoint of any family, with or without the manner in which it is asked.
+        greedy: Always the likeliest id.
+
+    Raises:
+        ConfigError: The folder holds no checkpoint of a family that uigym knows.
+    """
+    from uigym.models import families
+
+    manner = read_manner(folder) or Manner()
+    family = families.open(folder, codec=manner.codec)
+    device, dtype = ("cuda", torch.bfloat16) if torch.cuda.is_available() else ("cpu", torch.float32)
+    policy = ChatPolicy(
+        family,
+        LocalSampler(family, family.load(folder, dtype, device)),
+        contexts.parse(manner.context),
+        manner.sampling(greedy=greedy),
+        limit=manner.limit,
+    )
+    policy.name = folder.name
+    return policy
 
 
 @torch.no_grad()

@@ -103,9 +103,9 @@ def png_size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
-def data_uri(png: bytes) -> str:
+def data_uri(picture: bytes, kind: str = "png") -> str:
     """The picture as text that a page can hold."""
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
 
 
 def caption(step: StepRecord) -> str:

@@ -60,7 +60,7 @@ def write_report(summary: Mapping[str, Any], out: Path, clips: Sequence[Clip] = 
 
 def render(summary: Mapping[str, Any], clips: Sequence[Clip] = ()) -> str:
     """The page as text."""
-    return _page(
+    return render_page(
         "page.html.jinja",
         run=summary,
         intervals=intervals(interval_rows(summary)),
@@ -74,10 +74,17 @@ def render(summary: Mapping[str, Any], clips: Sequence[Clip] = ()) -> str:
 
 def render_clips(clips: Sequence[Clip]) -> str:
     """A page with nothing but the strips of some episodes and what the verifier says of each."""
-    return _page("clips.html.jinja", clips=[(clip, frames(clip)) for clip in clips])
+    return render_page("clips.html.jinja", clips=[(clip, frames(clip)) for clip in clips])
 
 
-def _page(template: str, **values: Any) -> str:
+def render_page(template: str, *styles: str, **values: Any) -> str:
+    """A template of this package, filled in.
+
+    Args:
+        template: Its file.
+        styles: Style sheets of this package beside the common one.
+        values: What the template asks for.
+    """
     pages = Environment(
         loader=PackageLoader("uigym.report", "."),
         autoescape=True,
@@ -86,7 +93,8 @@ def _page(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     pages.filters.update(percent=percent, duration=duration, thousands="{:,}".format, signed=signed)
-    style = Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
+    sheets = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("style.css", *styles)]
+    style = Markup("\n".join(sheets))
     return pages.get_template(template).render(style=style, **values)
 
 

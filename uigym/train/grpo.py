@@ -23,6 +23,9 @@ from uigym.train.data import Curriculum
 from uigym.train.learner import Learner
 from uigym.train.rows import Row
 
+CLIP = (0.2, 0.28)
+MINIBATCHES = 3
+"""Of this path, where the run file does not say."""
 STEPS_PER_EPISODE = 4
 TOKENS_PER_STEP = 5
 """Typical counts: the sum over tokens is divided by their product times the number of episodes, a constant, so that
@@ -141,12 +144,13 @@ def learn(
                 pngs.update(finished.images)
     if not rows:
         return {}
-    denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP / config.minibatches
+    clip, minibatches = config.clip or CLIP, config.minibatches or MINIBATCHES
+    denominator = len(groups) * config.group_size * STEPS_PER_EPISODE * TOKENS_PER_STEP / minibatches
     told: list[dict[str, float]] = []
     for _ in range(config.passes):
-        for chosen in deal(rows, config.minibatches, rng):
+        for chosen in deal(rows, minibatches, rng):
             some = [rows[i] for i in chosen], [advantages[i] for i in chosen]
-            told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=config.clip))
+            told.append(learner.reinforce(*some, pngs, denominator=denominator, clip=clip))
     # The gap between sampler and trainer is only theirs before the first step has changed the weights.
     means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
     return {**means, "gap": told[0]["gap"]}

@@ -22,8 +22,9 @@ from uigym.rollout import Finished, Pool
 from uigym.store import RunStore
 from uigym.testing import check_harness
 from uigym.train.config import RunConfig
+from uigym.train.folder import about
 from uigym.train.learner import Rates
-from uigym.train.run import Run, about
+from uigym.train.run import Run
 
 CONFIG: dict[str, Any] = {
     "harness": "kiosk",

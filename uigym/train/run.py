@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import platform
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from uigym.rollout import Finished, Pool, Request
 from uigym.train import checkpoint
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
+from uigym.train.folder import open_log, refuse_another_run, write_record
 from uigym.train.grpo import Update, reinforce
 from uigym.train.imitate import demonstration_rows, imitate
 from uigym.train.learner import Learner, Rates
@@ -34,7 +32,6 @@ from uigym.train.logs import Log
 
 SILENT = 5
 """Updates without a group that teaches, after which a line says what to do."""
-PACKAGES = ("uigym", "torch", "transformers", "playwright", "numpy")
 DEMONSTRATION_SEEDS = 900_000
 """Seeds of the training split from here on are for demonstrations, those below for reinforcement."""
 
@@ -76,12 +73,12 @@ class Run:
         harness = registry.load(config.harness)
         chosen = config.policy
         policy = TransformersPolicy(
-            chosen.model.path, temperature=chosen.temperature, max_tokens=chosen.max_tokens, seed=config.seed
+            chosen.model.path, temperature=chosen.temperature, max_tokens=config.max_tokens, seed=config.seed
         )
         rates = Rates(config.trainer.matrix_lr, config.trainer.other_lr)
         learner = Learner(policy, *harness.viewport, rates=rates, picture_gradient=config.trainer.picture_gradient)
         tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
-        log = Log(config.out, config.logger, config.model_dump(mode="json"), say)
+        log = open_log(config, say)
         return cls(config, harness, tasks, policy, learner, log, say)
 
     def pool(self) -> Pool:
@@ -248,7 +245,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
 async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
     refuse_another_run(config)
     run = Run.begin(config, say)
-    (config.out / "run.json").write_text(json.dumps({"config": config.model_dump(mode="json"), **about()}, indent=2))
+    write_record(config)
     try:
         resumed = run.resume()
         async with run.pool() as pool:
@@ -266,67 +263,3 @@ async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
         return folder
     finally:
         run.log.close()
-
-
-MAY_CHANGE = (
-    "out", "logger", "data.val_episodes", "trainer.max_updates", "trainer.max_seconds", "trainer.save_every",
-    "trainer.threads", "inference.slots",
-)  # fmt: skip
-"""Keys of a run file with another value of which a run is still the same run."""
-
-
-def refuse_another_run(config: RunConfig) -> None:
-    """Do nothing if the folder of the results has no checkpoint, or those of this very run.
-
-    Raises:
-        ConfigError: It has checkpoints of a run with other settings; the text names them.
-    """
-    record = config.out / "run.json"
-    if not record.is_file():
-        return
-    with attribute(ConfigError, f"cannot read {record}"):
-        told = json.loads(record.read_text())
-        if "schema" in told:
-            raise ConfigError(f"{config.out} holds recorded episodes. Name another folder: out=DIR")
-        before = _flat(told["config"])
-    if checkpoint.latest(config.out) is None:
-        return
-    now = _flat(config.model_dump(mode="json"))
-    differ = [k for k in sorted(before.keys() | now.keys()) if before.get(k) != now.get(k) and k not in MAY_CHANGE]
-    if differ:
-        changed = ", ".join(f"{key} {before.get(key)!r} (now {now.get(key)!r})" for key in differ)
-        raise ConfigError(f"{config.out} holds a run with {changed}. Name another folder: out=DIR")
-
-
-def _flat(section: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Values by dotted key."""
-    found: dict[str, Any] = {}
-    for key, value in section.items():
-        found.update(_flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value})
-    return found
-
-
-def about() -> dict[str, Any]:
-    """Machine and versions, to be kept beside results."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    return {"machine": machine(), "versions": {"python": platform.python_version(), **versions}}
-
-
-def machine() -> str:
-    """Processor, cores and memory, in words."""
-    import os
-
-    model = platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        model = next(
-            (line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")),
-            model,
-        )
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, no GPU used"

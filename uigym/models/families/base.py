@@ -84,6 +84,10 @@ class Base(ABC):
         """A window from its beginning to its first reply."""
         return [*self.opening(instruction), *self.asking(recalled(past) + text, pictures)]
 
+    def reply(self, text: str) -> list[int]:
+        """Ids of a reply that says a text, its end included."""
+        return [*self.tokens.spoken(text), self.end]
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of a reply's ids, without its end."""
         return self.tokens.text(ids[:-1] if ids and ids[-1] == self.end else ids)

@@ -56,6 +56,9 @@ class Family(Protocol):
     def closing(self, reply: Sequence[int]) -> list[int]:
         """What the template puts between a sampled reply and the next turn."""
 
+    def reply(self, text: str) -> list[int]:
+        """Ids of a reply that says a text, its end included: for demonstrations, never for what was sampled."""
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of a reply's ids, without its end."""
 

@@ -41,6 +41,10 @@ class Tiny(Qwen):
         """The end of a reply that did not sample it."""
         return [] if reply and reply[-1] == self.end else [self.end]
 
+    def reply(self, text: str) -> list[int]:
+        """Ids of a reply that says a text, its end included."""
+        return self.prompts.reply(text)
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of a reply's ids, without its end."""
         return self.prompts.read(ids)

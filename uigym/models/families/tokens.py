@@ -45,6 +45,17 @@ class Tokens:
         # A vocabulary that lists special tokens among its words may find one in a text; letter by letter it cannot.
         return [i for letter in text for i in self._bare.encode(letter, add_special_tokens=False).ids]
 
+    @cached_property
+    def _spoken(self) -> Tokenizer:
+        """The same tokenizer with the added tokens that a model may say, such as <tool_call>, and no special one."""
+        own = [token for token in self._whole["added_tokens"] if not token["special"]]
+        parts = {**self._whole, "added_tokens": own, "post_processor": None, "truncation": None, "padding": None}
+        return Tokenizer.from_str(json.dumps(parts))
+
+    def spoken(self, text: str) -> list[int]:
+        """Text as a model says it: <tool_call> is a token, what looks like the end of a turn stays letters."""
+        return list(self._spoken.encode(text, add_special_tokens=False).ids)
+
     def trusted(self, text: str) -> list[int]:
         """Text of ours, in which <tool_call> and the like are the tokens that they look like."""
         return list(self.tokenizer.encode(text, add_special_tokens=False))

@@ -97,9 +97,17 @@ class Engine:
         """
         return self._lead("train", Work(windows, advantages, old, reference, denominator), pngs)
 
-    def imitate(self, windows: Sequence[Window], pngs: Mapping[str, bytes]) -> dict[str, float]:
-        """One supervised update on the windows' replies; loss is the mean negative log-likelihood of a token, nats."""
-        return self._lead("imitate", Work(windows), pngs)
+    def imitate(
+        self, windows: Sequence[Window], pngs: Mapping[str, bytes], *, rate: float | None = None
+    ) -> dict[str, float]:
+        """One supervised update on the windows' replies; loss is the mean negative log-likelihood of a token, nats.
+
+        Args:
+            windows: Their replies are what is to be said.
+            pngs: The windows' pictures by hash.
+            rate: Learning rate of this update; None is that of the settings.
+        """
+        return self._lead("imitate", Work(windows, rate=rate), pngs)
 
     def score(self, windows: Sequence[Window], pngs: Mapping[str, bytes]) -> list[list[float]]:
         """Log-probabilities of each window's reply tokens under the present weights, at the sampling temperature."""
@@ -192,7 +200,7 @@ class Engine:
             names = sorted(numbers)
         numbers = self._gathered(names, parts, counts)
         tokens = sum(len(window.ids) for window in work.windows)
-        return {**numbers, **self._step(), "tokens": tokens, "rows": len(work.windows), "replies": total}
+        return {**numbers, **self._step(work.rate), "tokens": tokens, "rows": len(work.windows), "replies": total}
 
     def _mine(self, work: Work) -> list[tuple[list[int], int]]:
         """This rank's micro-batches, with 1, or with 0 for one that is only there to take part."""
@@ -240,10 +248,11 @@ class Engine:
         ranks = [dict(zip(names, row[:-1].tolist(), strict=True)) for row in every]
         return joined(ranks, [int(row[-1]) for row in every])
 
-    def _step(self) -> dict[str, float]:
+    def _step(self, given: float | None) -> dict[str, float]:
         learning = [p for p in self.model.parameters() if p.requires_grad]
         norm = float(whole(nn.utils.clip_grad_norm_(learning, self.settings.clip)))
-        rate = self.settings.rate * min(1.0, (self.updates + 1) / max(self.settings.warmup, 1))
+        rising = min(1.0, (self.updates + 1) / max(self.settings.warmup, 1))
+        rate = self.settings.rate * rising if given is None else given
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         if math.isfinite(norm):

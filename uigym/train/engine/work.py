@@ -31,6 +31,8 @@ class Work:
     reference: Sequence[Sequence[float]] | None = None
     """The same under a reference policy."""
     denominator: float = 1.0
+    rate: float | None = None
+    """Learning rate of this update; None is that of the settings."""
 
     def __post_init__(self) -> None:
         if not self.windows:

@@ -1,0 +1,150 @@
+"""How an update learns what a lesson says: passes, parts, the loss and its denominator."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from uigym.train import advantage
+from uigym.train.config import Algorithm
+from uigym.train.groups import Group
+from uigym.train.lesson import Lesson
+from uigym.train.losses import LossSettings, divisor
+from uigym.train.windows import Window
+
+FIRST = ("gap/mean", "gap/max")
+"""Numbers that speak of sampler and trainer alone before the first step has changed the weights."""
+
+
+class Scores(Protocol):
+    """Weights that can be asked for log-probabilities: an `Engine`."""
+
+    def score(self, windows: Sequence[Window], pngs: Mapping[str, bytes]) -> list[list[float]]:
+        """Of each window's reply tokens."""
+
+
+class Learns(Scores, Protocol):
+    """Weights that learn: an `Engine`."""
+
+    def train(
+        self,
+        windows: Sequence[Window],
+        advantages: Sequence[Sequence[float]],
+        pngs: Mapping[str, bytes],
+        *,
+        denominator: float,
+        old: Sequence[Sequence[float]] | None = None,
+        reference: Sequence[Sequence[float]] | None = None,
+    ) -> Mapping[str, float]:
+        """One step; returns numbers by name."""
+
+
+def loss_settings(algorithm: Algorithm) -> LossSettings:
+    """The loss that a run file asks for.
+
+    Raises:
+        ConfigError: Its values do not fit each other.
+    """
+    own: dict[str, Any] = {
+        "kl": algorithm.kl,
+        "cap": algorithm.cap,
+        "drop": algorithm.drop,
+        "k": algorithm.typical_tokens,
+    }
+    given = {name: getattr(algorithm, name) for name in ("dual_clip", "importance", "normaliser")}
+    if algorithm.clip is not None:
+        given |= {"clip_low": algorithm.clip[0], "clip_high": algorithm.clip[1]}
+    return LossSettings.of(algorithm.name, **own, **{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass
+class Credit:
+    """Advantages of a group's steps, as a run file says.
+
+    Args:
+        algorithm: For what is compared, and how.
+        seed: Of the shuffled rewards of the control.
+    """
+
+    algorithm: Algorithm
+    seed: int = 0
+
+    def __call__(self, group: Group) -> list[list[float]]:
+        """For each member one for each of its steps."""
+        rewards = list(group.rewards)
+        if self.algorithm.shuffle_rewards:
+            random.Random(f"shuffled:{self.seed}:{group.number}").shuffle(rewards)
+        how = advantage.Credit(
+            normalise=self.algorithm.normalise,
+            leave_one_out=self.algorithm.leave_one_out,
+            step_weight=self.algorithm.step_weight,
+            discount=self.algorithm.discount,
+        )
+        states = [_states(member) for member in group.members]
+        return [credit.tolist() for credit in advantage.credits(rewards, states, how)]
+
+
+def _states(member: Any) -> list[str]:
+    """What each decision of an episode was made on: the hash of the picture."""
+    found = [step.image for step in member.episode.steps]
+    return (found + [member.episode.final_image] * len(member.samples))[: len(member.samples)]
+
+
+@dataclass
+class Learning:
+    """Teaches a trainer; called once an update.
+
+    Args:
+        trainer: Whose weights learn.
+        loss: What they learn by.
+        algorithm: Passes and minibatches.
+        reference: Who knows the policy that reinforcement began with; needed where the loss has a distance from it.
+        seed: Of the order of rows.
+    """
+
+    trainer: Learns
+    loss: LossSettings
+    algorithm: Algorithm
+    reference: Scores | None = None
+    seed: int = 0
+    updates: int = 0
+
+    def __call__(self, lesson: Lesson) -> dict[str, float]:
+        """All steps of one update; means of what they say."""
+        rng = random.Random(f"rows:{self.seed}:{self.updates}")
+        self.updates += 1
+        parts = min(self.algorithm.minibatches or 1, len(lesson.windows))
+        steps = parts * self.algorithm.passes
+        old = self.trainer.score(lesson.windows, lesson.pngs) if steps > 1 else None
+        reference = self.reference.score(lesson.windows, lesson.pngs) if self.reference else None
+        told = []
+        for _ in range(self.algorithm.passes):
+            order = rng.sample(range(len(lesson.windows)), len(lesson.windows))
+            for part in range(parts):
+                told.append(self._step(lesson, order[part::parts], parts, old, reference))
+        return _joined(told)
+
+    def _step(self, lesson: Lesson, rows: list[int], parts: int, old: Any, reference: Any) -> Mapping[str, float]:
+        windows = [lesson.windows[i] for i in rows]
+        whole = divisor(
+            self.loss,
+            trajectories=lesson.trajectories,
+            rows=len(windows),
+            tokens=sum(len(window.logprobs) for window in windows),
+        )
+        return self.trainer.train(
+            windows,
+            [lesson.advantages[i] for i in rows],
+            lesson.pngs,
+            denominator=whole / parts if self.loss.normaliser == "constant" else whole,
+            old=None if old is None else [old[i] for i in rows],
+            reference=None if reference is None else [reference[i] for i in rows],
+        )
+
+
+def _joined(told: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
+    largest = {name: max(n[name] for n in told) for name in told[0] if name.endswith("/max")}
+    return {**means, **largest, **{name: told[0][name] for name in FIRST if name in told[0]}}
