@@ -16,7 +16,10 @@ from transformers import Idefics3ImageProcessorPil, Qwen2VLImageProcessorPil, Sm
 
 from uigym.models.families.pictures import Pictures, as_bytes
 from uigym.models.families.random import KINDS
+from uigym.policy.codecs import CODECS, Screen
+from uigym.policy.codecs.qwen import smart_resize
 from uigym.train.windows import Picture
+from uigym.types import Click
 
 PROCESSORS: dict[str, Any] = {"smolvlm": SmolVLMImageProcessorPil, "idefics3": Idefics3ImageProcessorPil}
 
@@ -106,6 +109,17 @@ def test_the_real_grids() -> None:
     ):
         picture = family(kind).picture("x", *size)
         assert (picture.width, picture.height, picture.tokens) == (*size, tokens)
+
+
+@given(width=st.integers(200, 3000), height=st.integers(200, 2000))
+def test_the_codec_and_the_family_mean_the_same_pixels(width: int, height: int) -> None:
+    """Qwen2.5-VL's codec takes points of the picture as a processor resizes it; ours is never resized again."""
+    picture = family("qwen2_5_vl").picture("x", width, height)
+    assert smart_resize(picture.width, picture.height) == (picture.width, picture.height)
+    screen = Screen(width, height, (picture.width, picture.height))
+    call = {"action": "left_click", "coordinate": [picture.width / 2, picture.height / 2]}
+    (click,) = CODECS["qwen2.5"].decode({"name": "computer_use", "arguments": call}, screen)
+    assert isinstance(click, Click) and abs(click.x - width / 2) < 1 and abs(click.y - height / 2) < 1
 
 
 def test_a_picture_of_its_size_is_the_very_same_png() -> None:

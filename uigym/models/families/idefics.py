@@ -87,6 +87,10 @@ class Idefics(Base):
         ids = self.tokens.plain("User:" if said else f"User: {text}") + said + (self.tokens.plain(text) if said else [])
         return [*ids, self.end, *self.tokens.plain("\nAssistant:")]
 
+    def reply(self, text: str) -> list[int]:
+        """Ids of a reply that says a text, after a space as in the template, its end included."""
+        return super().reply(f" {text}")
+
     def closing(self, reply: Sequence[int]) -> list[int]:
         """The end of a reply that did not sample it, and a line break."""
         return [*([] if reply and reply[-1] == self.end else [self.end]), *self._line]

@@ -190,8 +190,8 @@ def _qwen(kind: str, tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, Any]
         vision |= {"deepstack_visual_indexes": [0, 1]}
     if kind == "qwen3_5":
         rope |= {"partial_rotary_factor": 0.5, "mrope_section": [4, 2, 2]}
-        text |= {f"linear_{name}_head_dim": _HEAD_DIM for name in ("key", "value")}
-        text |= {f"linear_num_{name}_heads": _HEADS for name in ("key", "value")}
+        text |= {f"linear_{name}_head_dim": 128 for name in ("key", "value")}  # the only size that vLLM has on a CPU
+        text |= {"linear_num_key_heads": 1, "linear_num_value_heads": 2}
         text |= {"layer_types": ["linear_attention", "full_attention", "linear_attention", "full_attention"]}
         text |= {"num_hidden_layers": 4}
     config = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -46,15 +47,16 @@ class Tokens:
         return [i for letter in text for i in self._bare.encode(letter, add_special_tokens=False).ids]
 
     @cached_property
-    def _spoken(self) -> Tokenizer:
-        """The same tokenizer with the added tokens that a model may say, such as <tool_call>, and no special one."""
-        own = [token for token in self._whole["added_tokens"] if not token["special"]]
-        parts = {**self._whole, "added_tokens": own, "post_processor": None, "truncation": None, "padding": None}
-        return Tokenizer.from_str(json.dumps(parts))
+    def _words(self) -> dict[str, int]:
+        """Added tokens that a model may say, such as <tool_call>, and no special one."""
+        own = (token for token in self._whole["added_tokens"] if not token["special"])
+        return {token["content"]: token["id"] for token in own if token["id"] in self.added}
 
     def spoken(self, text: str) -> list[int]:
         """Text as a model says it: <tool_call> is a token, what looks like the end of a turn stays letters."""
-        return list(self._spoken.encode(text, add_special_tokens=False).ids)
+        names = "|".join(map(re.escape, sorted(self._words, key=len, reverse=True)))
+        parts = re.split(f"({names})", text) if names else [text]
+        return [i for part in parts for i in ([self._words[part]] if part in self._words else self.plain(part))]
 
     def trusted(self, text: str) -> list[int]:
         """Text of ours, in which <tool_call> and the like are the tokens that they look like."""
