@@ -285,7 +285,7 @@ class Plan:
 def ours(plan: Plan, args: argparse.Namespace) -> Result:
     """uigym's engine."""
     settings = EngineSettings(
-        recompute=args.recompute, compile=args.compile, liger=args.liger, budget=args.budget, vision=args.vision,
+        recompute=args.recompute, compile=args.compile, liger=args.liger, windows=args.windows, budget=args.budget, vision=args.vision,
         precision="bf16",
     )  # fmt: skip
     engine = Engine(
@@ -310,7 +310,7 @@ def trl(plan: Plan, args: argparse.Namespace) -> Result:
 
     dtype = torch.bfloat16 if args.trl_dtype == "bf16" else torch.float32
     model = random_model(plan.folder, dtype, plan.device)
-    plan.family.vision(model).requires_grad_(args.vision)
+    plan.family.vision(model).requires_grad_(args.trl_vision)
     with tempfile.TemporaryDirectory() as out:
         config = package.GRPOConfig(
             output_dir=out, bf16=plan.gpu, use_cpu=not plan.gpu, report_to=[], learning_rate=1e-6, beta=0.0,
@@ -341,7 +341,7 @@ def trl(plan: Plan, args: argparse.Namespace) -> Result:
             optimizer.zero_grad(set_to_none=True)
             return float(total)
 
-        options = {"trl": package.__version__, "dtype": args.trl_dtype, "vision": args.vision, "batch": 1}
+        options = {"trl": package.__version__, "dtype": args.trl_dtype, "vision": args.trl_vision, "batch": 1}
         return measure("trl", update, vision, plan, options)
 
 
@@ -413,7 +413,11 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=8192, help="tokens of a micro-batch")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--liger", action="store_true")
-    parser.add_argument("--vision", action="store_true", help="the vision tower learns too, in both")
+    parser.add_argument(
+        "--windows", action="store_true", help="the vision tower attends in all windows at once, in ours"
+    )
+    parser.add_argument("--vision", action="store_true", help="the vision tower learns too, in ours")
+    parser.add_argument("--trl-vision", action="store_true", help="it learns in TRL, as by its defaults")
     parser.add_argument("--trl-dtype", choices=["bf16", "fp32"], default="bf16", help="of TRL's weights")
     parser.add_argument("--join", nargs="+", type=Path, help="results to put together")
     parser.add_argument("--out", type=Path)

@@ -15,6 +15,7 @@ from uigym.models.families.family import Family
 from uigym.train.engine.adapters import adapt
 from uigym.train.engine.ranks import Ranks
 from uigym.train.engine.settings import EngineSettings
+from uigym.train.engine.vision import attend_windows
 
 
 def prepare(model: nn.Module, family: Family, settings: EngineSettings, ranks: Ranks) -> None:
@@ -34,6 +35,10 @@ def prepare(model: nn.Module, family: Family, settings: EngineSettings, ranks: R
     frozen = {p for p in model.parameters() if not p.requires_grad}
     for parameter in frozen:  # parameters alone: rotary tables are buffers and stay exact
         parameter.data = parameter.data.to(settings.dtype)
+    if settings.windows:
+        if ranks.device.type != "cuda":
+            raise ConfigError(f"windows needs a GPU, and this runs on {ranks.device}; set windows to false")
+        attend_windows(family.vision(model))
     if settings.liger:
         _liger(model, ranks)
     layers = [layer for layer in family.layers(model) if any(p.requires_grad for p in layer.parameters())]

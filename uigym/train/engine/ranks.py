@@ -90,6 +90,7 @@ class Ranks:
     def close(self) -> None:
         """Leave the group that this object joined."""
         if self._joined and dist.is_initialized():
+            self.meet()  # none may still be reading what another said
             dist.destroy_process_group()
             self._joined = False
 

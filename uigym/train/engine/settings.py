@@ -60,6 +60,8 @@ class EngineSettings:
     """That replies are sampled at."""
     liger: bool = False
     """Use liger-kernel's norms, activations and rotations; GPU only."""
+    windows: bool = False
+    """Let a Qwen vision tower attend within all its windows at once; GPU and bf16 only."""
     compile: bool = False
     """Compile the layers with `torch.compile`: a minute at the start, faster afterwards; GPU only."""
 
@@ -72,6 +74,7 @@ class EngineSettings:
             (0 <= self.recompute <= 1, f"recompute is a share of the layers, from 0 to 1, not {self.recompute}"),
             (self.budget >= 1, f"budget must be at least 1 token, not {self.budget}"),
             (self.temperature > 0, f"temperature must be above 0 where a policy learns, not {self.temperature}"),
+            (not self.windows or self.precision == "bf16", "windows computes in bf16: set precision to bf16"),
             (not (self.lora and self.vision), "lora learns beside the language part: it cannot go with vision"),
         ):
             if not ok:
