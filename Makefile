@@ -7,7 +7,7 @@ TRL ?= .venv-trl/bin/python
 # Tests wait more than they compute: one worker more than there are cores, but no more than eight.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 7 ] && echo 8 || echo $$((n + 1)))
 
-.PHONY: help setup quickstart test test-trl check bench docs tiny-model wheel
+.PHONY: help setup quickstart test test-trl test-vllm check bench docs tiny-model wheel
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -24,6 +24,10 @@ test: setup ## all tests but the slow ones; ARGS="-k env" for some
 test-trl: setup ## losses and advantages against TRL's own numbers; TRL gets an environment of its own
 	@[ -x $(TRL) ] || { $(PYTHON) -m venv .venv-trl && .venv-trl/bin/pip install -q torch==2.13.0 trl==1.16.0; }
 	UIGYM_TRL=$(TRL) $(BIN)/python -m pytest -q tests/test_trl_losses.py $(ARGS)
+
+test-vllm: setup ## what every sampler must do, by vLLM's CPU build too; it gets an environment of its own
+	@$(PYTHON) scripts/vllm_env.py
+	UIGYM_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest -q tests/test_samplers.py -k vllm $(ARGS)
 
 check: setup ## format, lint and types; changes nothing
 	$(BIN)/ruff format --check .

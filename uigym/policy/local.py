@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from uigym.errors import ConfigError, MissingExtra, PolicyError
 from uigym.policy import contexts
@@ -25,9 +25,12 @@ from uigym.train.windows import Picture, Window
 try:
     import torch
     from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, StoppingCriteria
-    from transformers.core_model_loading import revert_weight_conversion
 except ImportError as exc:
     raise MissingExtra(f"a model in this process needs torch and transformers; {exc.name}", "train") from exc
+
+from uigym.models import families
+from uigym.models.families.weights import checkpoint_names
+from uigym.models.tiny import tiny_checkpoint
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -209,7 +212,7 @@ class HFPolicy(ChatPolicy):
     """A checkpoint of any family, sampled with transformers in this process.
 
     Args:
-        folder: The checkpoint.
+        folder: The checkpoint; "tiny" is the one that ships with uigym.
         context: How much of an episode the model has before it.
         sampling: How replies are sampled.
         training: Whether the replies are to be trained with.
@@ -232,9 +235,7 @@ class HFPolicy(ChatPolicy):
         dtype: str = "float32",
         seed: int | None = None,
     ):
-        from uigym.models import families
-
-        folder = Path(folder)
+        folder = tiny_checkpoint() if str(folder) == "tiny" else Path(folder)
         family = families.open(folder)
         sampler = LocalSampler(family, family.load(folder, getattr(torch, dtype), device), seed=seed)
         super().__init__(family, sampler, context, sampling, training=training)
@@ -274,8 +275,8 @@ def load(model: nn.Module, weights: Weights) -> None:
     Raises:
         PolicyError: A tensor has no place in it, or another shape.
     """
-    here: dict[str, Any] = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    own = {**here, **revert_weight_conversion(cast(Any, model), dict(here))}  # names as here, and as in a checkpoint
+    here = dict(model.named_parameters())
+    own = {saved: here[name] for name, saved in checkpoint_names(model).items()}
     for name, tensor in weights.named():
         if name not in own or own[name].shape != tensor.shape:
             found = tuple(own[name].shape) if name in own else "nothing of that name"

@@ -239,6 +239,8 @@ class VLLMServer:
         ]
         settings = {name: os.environ.get(name, value) for name, value in _SETTINGS.items()}
         settings |= {"CUDA_VISIBLE_DEVICES": self.serving.gpus} if self.serving.gpus is not None else {}
+        # What shows weights to a server on the same GPU pickles their handles.
+        settings |= {"VLLM_ALLOW_INSECURE_SERIALIZATION": "1"} if self.serving.transfer == "ipc" else {}
         settings |= self.serving.environment
         line = [*(f"{name}={value}" for name, value in settings.items()), *words]
         try:
