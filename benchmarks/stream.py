@@ -47,7 +47,7 @@ from uigym.types import Decision, Done, History, Observation, Wait
 
 PNG = b"\x89PNG simulated"
 SLOTS = 32
-FLOW = Flow(group_size=8, groups=4, max_staleness=1)
+FLOW = Flow()
 LEARN_S, SYNC_S = 0.08, 0.5
 """Of learning, for each action: some 1000 tokens at 12000 tokens a second; of an exchange of weights."""
 THINK_S, SPREAD = 1.5, 0.4
@@ -290,26 +290,36 @@ async def in_turn(harness: Harness, world: World, flow: Flow, updates: int) -> R
     envs = [SimulatedEnv(harness, world.scene, PNG, DEFAULT_LIMITS) for _ in range(SLOTS)]
     total = Result(0, 0, 0, busy.spent())
     for number in range(updates):
+        before = total.actions
         seeds = range(number * flow.groups, (number + 1) * flow.groups)
         wanted = [Request(task, seed, f"g{seed}", member) for seed in seeds for member in range(flow.group_size)]
-        for env, request in zip(envs, wanted, strict=True):
-            with busy.phase("acting"):
-                await env.reset(task, request.seed, episode_id=request.id(harness.name), group=request.group, attempt=0)
-        live, before = list(envs), total.actions
-        while live:
-            await asyncio.gather(*(_decided(busy, machine, env) for env in live))
-            for env in live:
-                with busy.phase("acting"):
-                    await env.step(Done())
-                total.actions += 1
-            live = [env for env in live if env.episode is None]
+        for first in range(0, len(wanted), SLOTS):
+            total.actions += await _batch(busy, machine, envs, wanted[first : first + SLOTS])
+        total.updates, total.episodes = number + 1, total.episodes + len(wanted)
         with busy.phase("learning"):
             await asyncio.to_thread(trainer.learn, total.actions - before)
         await machine.update(trainer, number + 1)
-        total.updates, total.episodes = number + 1, total.episodes + len(envs)
     for env in envs:
         await env.close()
     return replace(total, spent=busy.spent().since(total.spent))
+
+
+async def _batch(busy: Busy, machine: Machine, envs: Sequence[SimulatedEnv], wanted: Sequence[Request]) -> int:
+    """As many episodes as there are environments, to the end of the last; returns the actions."""
+    live, actions = [], 0
+    for env, request in zip(envs, wanted, strict=False):
+        name = request.id(env.harness.name)
+        with busy.phase("acting"):
+            await env.reset(request.task, request.seed, episode_id=name, group=request.group, attempt=0)
+        live.append(env)
+    while live:
+        await asyncio.gather(*(_decided(busy, machine, env) for env in live))
+        for env in live:
+            with busy.phase("acting"):
+                await env.step(Done())
+        actions += len(live)
+        live = [env for env in live if env.episode is None]
+    return actions
 
 
 async def _decided(busy: Busy, machine: Machine, env: Env) -> None:
@@ -339,9 +349,15 @@ async def main(told: argparse.Namespace) -> dict[str, Any]:
     """Measure, or take what was measured, then compare."""
     before = load()
     if told.measured:
-        measured = json.loads(told.measured.read_text())["measured"]
+        former = json.loads(told.measured.read_text())
+        measured_at = former["measured_at"]
+        measured = {
+            name: [[float(value) for value in line.split()] for line in found]
+            for name, found in former["measured"].items()
+        }
     else:
         measured = {name: await measure(registry.load(name), told.slots, told.seeds) for name in told.measure}
+        measured_at = {"slots": told.slots, "load_before": round(before, 1), "load_after": round(load(), 1)}
     times = [episode for found in measured.values() for episode in found]
     quick = [[value / 4 for value in episode] for episode in times]
     harness = registry.load("kiosk")
@@ -363,9 +379,9 @@ async def main(told: argparse.Namespace) -> dict[str, Any]:
         "speed": told.speed,
         "cases": cases,
         **circumstances(before, chromium),
-        "measured_with_slots": told.slots,
+        "measured_at": measured_at,
         "measured_ms": {name: summary(found) for name, found in measured.items()},
-        "measured": measured,
+        "measured": {name: [" ".join(map(str, one)) for one in found] for name, found in measured.items()},
     }
 
 

@@ -15,6 +15,7 @@ LAYERS = (
     {
         "beside",
         "busy",
+        "deadlines",
         "errors",
         "hold",
         "loop",

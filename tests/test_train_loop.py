@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import threading
@@ -18,12 +19,13 @@ from uigym.bench.simulated import Scene
 from uigym.errors import PolicyError, StoreError
 from uigym.policy.sampler import Reply, Weights
 from uigym.rollout import Finished
+from uigym.slot import Limits
 from uigym.train.groups import Group
 from uigym.train.lesson import lesson
 from uigym.train.loop import Loop, Update, forget, newest
 from uigym.train.stream import Flow, Stream
 from uigym.train.windows import Picture, Turn, Window
-from uigym.types import Done, Episode, StepRecord, Stop, Verdict
+from uigym.types import Decision, Done, Episode, History, Observation, StepRecord, Stop, Verdict
 
 
 class Counts:
@@ -78,15 +80,18 @@ class Serves:
         self.told: list[str] = []
         self.ill = 0
         """Calls that will fail."""
+        self.goes = asyncio.Event()
 
     async def sample(self, *_: Any) -> Reply:
         raise AssertionError("the policy of these tests does without")
 
     async def pause(self) -> None:
         self._tell("pause")
+        self.goes.clear()
 
     async def resume(self) -> None:
         self._tell("resume")
+        self.goes.set()
 
     async def update(self, weights: Weights, version: int) -> None:
         self._tell(f"update {version}")
@@ -138,6 +143,14 @@ async def test_updates_go_on_until_everything_was_played() -> None:
         assert all(len(w.replies) == len(given) for w, given in zip(windows, advantages, strict=True))
 
 
+async def test_a_loop_that_was_left_goes_on_where_it_was() -> None:
+    async with simulated() as pool:
+        trial = Trial(pool, Tasks(8), Flow(group_size=2, groups=2, max_staleness=1))
+        found = [*await trial.updates(1), *await trial.updates(2), *await trial.updates()]
+    assert [update.number for update in found] == [1, 2, 3, 4]
+    assert sorted(group.number for update in found for group in update.groups) == list(range(8))
+
+
 async def test_what_an_update_says() -> None:
     async with simulated() as pool:
         found = await Trial(pool, Tasks(8), Flow(group_size=2, groups=2, max_staleness=1)).updates()
@@ -145,7 +158,7 @@ async def test_what_an_update_says() -> None:
         told = update.numbers
         assert told["groups/kept"] == 2 and told["groups/zero_variance"] == 0 and told["loss"] == 0.5
         assert 0 <= told["staleness/mean"] <= told["staleness/max"] <= 1
-        assert 0 < told["util/env_acting"] <= told["util/env"] <= 1.001 and 0 <= told["util/trainer"] <= 1
+        assert 0 <= told["util/env_acting"] <= told["util/env"] <= 1.001 and 0 <= told["util/trainer"] <= 1
         assert told["tokens/s"] > 0 and told["steps/s"] > 0
         assert set(told) >= {"time/rollout", "time/learn", "time/sync", "time/pause", "util/sampler"}
 
@@ -165,6 +178,21 @@ async def test_on_one_device_the_sampler_stands_still_for_learning() -> None:
         found = await trial.updates(2)
     assert all(update.seconds["pause"] >= update.seconds["learn"] > 0.04 for update in found)
     assert trial.sampler.told == ["pause", "pause", "update 0", "resume", *["pause", "pause", "update 1", "resume"], *["pause", "pause", "update 2", "resume"]]  # fmt: skip
+
+
+async def test_standing_still_is_not_held_against_a_decision() -> None:
+    class Waits(Speaks):
+        async def act(self, observation: Observation, history: History) -> Decision:
+            await trial.sampler.goes.wait()
+            return await super().act(observation, history)
+
+    async with simulated(limits=Limits(act_s=0.2, attempt_s=0.25), retries=0) as pool:
+        flow = Flow(group_size=2, groups=2, max_staleness=1)
+        trial = Trial(pool, flow=flow, alternate=True, trainer=Counts(took_s=0.5))
+        trial.stream.policy = Waits(lambda: trial.sampler.version)
+        found = await trial.updates(2)
+    assert not any(name.startswith("failures") for update in found for name in update.tally)
+    assert all(update.numbers["util/env"] < 0.9 for update in found)
 
 
 async def test_where_all_agree_nothing_is_learnt_and_the_version_goes_on() -> None:

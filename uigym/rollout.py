@@ -20,15 +20,17 @@ from collections.abc import (
     AsyncIterator,
     Coroutine,
     Iterable,
+    Iterator,
     Mapping,
     MutableMapping,
 )
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
 from uigym.busy import Busy
+from uigym.deadlines import Deadlines
 from uigym.env import CAUSES, Env
 from uigym.errors import (
     BrowserError,
@@ -136,6 +138,7 @@ class Pool:
         self.max_failure_rate = max_failure_rate
         self.busy = Busy()
         """Slots by phase: "acting" while the environment works, "deciding" while the policy does."""
+        self.deadlines = Deadlines()
         self.tripped = 0
         """How often too many losses have stopped a run."""
         count = browsers or math.ceil(slots / SLOTS_PER_BROWSER)
@@ -231,6 +234,12 @@ class Pool:
             yield env
         finally:
             self._free.put_nowait(env)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Policies stand still meanwhile, as for new weights: that is neither deciding nor does it run against them."""
+        with self.busy.hold("deciding"), self.deadlines.hold():
+            yield
 
     async def _serve(self, run: _Run) -> None:
         """One slot's work: an episode after another until the requests are used up."""
@@ -372,7 +381,7 @@ class _Attempt:
     async def _within_time(self, name: str, writer: EpisodeWriter | None) -> None:
         limit, began = self.job.pool.limits.attempt_s, time.monotonic()
         try:
-            async with asyncio.timeout(limit) as whole:
+            async with self.job.pool.deadlines.within(limit) as whole:
                 observation = await self._reset(name)
                 self.job.check_group(self.env, self.request)
                 await self._play(observation, writer)
@@ -419,7 +428,7 @@ class _Attempt:
     async def _decide(self, policy: Policy, observation: Observation) -> Decision:
         limit, began = self.job.pool.limits.act_s, time.monotonic()
         try:
-            async with asyncio.timeout(limit):
+            async with self.job.pool.deadlines.within(limit):
                 with self.job.pool.busy.phase("deciding"), attribute(PolicyError, f"{policy_name(policy)}.act"):
                     chosen: Action | Decision = await policy.act(observation, self.env.history)
         except TimeoutError as exc:

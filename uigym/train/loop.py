@@ -197,7 +197,7 @@ class Loop:
     @asynccontextmanager
     async def _standing(self) -> AsyncIterator[Callable[[int], Any]]:
         """The sampler stands still; what comes back is `give`, which exchanges its weights and lets it go on."""
-        with self.stream.pool.busy.hold("deciding"):
+        with self.stream.pool.hold():
             await self._patiently(self.sampler.pause)
             yield partial(self._patiently, self._exchange)
 
@@ -221,6 +221,8 @@ class Loop:
 
     async def _mend(self, distrusted: bool) -> None:
         """Give a sampler that has lost its weights, as one that was started again has, the present ones."""
+        if not distrusted and self.sampler.version == self.stream.version:
+            return
         async with self._weights:
             if distrusted or self.sampler.version != self.stream.version:
                 _log.warning("the sampler has weights of version %d, not %d", self.sampler.version, self.stream.version)
