@@ -39,7 +39,12 @@ def test_a_run_is_begun_gone_on_with_and_used(tmp_path: Path) -> None:
     said: list[str] = []
     first = train(config(tmp_path, 1), said.append)
     assert first == tmp_path / "checkpoint-1"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-1", "metrics.jsonl", "run.json", "training.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "checkpoint-1",
+        "metrics.jsonl",
+        "run.json",
+        "training.html",
+    ]
     told = json.loads((tmp_path / "run.json").read_text())
     assert told["config"]["harness"] == "kiosk" and told["versions"]["torch"] == torch.__version__
     assert rows(tmp_path, "warm_start") and [row["update"] for row in rows(tmp_path, "grpo")] == [1]

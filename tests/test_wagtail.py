@@ -14,7 +14,7 @@ import pytest_asyncio
 from uigym import Env
 from uigym.errors import ProductError
 from uigym.harnesses.wagtail import wagtail
-from uigym.harnesses.wagtail.product import plain
+from uigym.harnesses.wagtail.product import after_all, plain
 from uigym.policy.oracle import OraclePolicy
 from uigym.product.postgres_private import is_installed
 from uigym.slot import Limits
@@ -81,6 +81,13 @@ def test_a_refusal_has_a_twin_that_sounds_alike() -> None:
 
 def test_rich_text_is_compared_without_the_names_of_its_paragraphs() -> None:
     assert plain('<h2 data-block-key="ab1">A</h2><p data-block-key="x">b <b>c</b></p>') == "<h2>A</h2><p>b <b>c</b></p>"
+
+
+@pytest.mark.parametrize(("there", "wanted"), [((), "0001"), (("0001", "0003"), "0004"), (("0009", "0008"), "000A")])
+def test_a_page_that_is_moved_comes_after_those_that_are_there(there: tuple[str, ...], wanted: str) -> None:
+    pages = tuple({"id": at, "parent_id": 3, "place": place} for at, place in enumerate(there, 10))
+    elsewhere = {"id": 4, "parent_id": 2, "place": "000Z"}
+    assert after_all(State({"pages": (*pages, elsewhere)}), {"id": 3}) == wanted
 
 
 # --- the product ------------------------------------------------------------------------------------------------------

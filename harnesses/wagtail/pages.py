@@ -7,6 +7,7 @@ from typing import Any
 
 from uigym.harnesses.wagtail.product import (
     Page,
+    after_all,
     choose,
     choose_parent,
     draft,
@@ -19,7 +20,7 @@ from uigym.harnesses.wagtail.product import (
     section,
     wagtail,
 )
-from uigym.params import between, one_from, one_of, rows
+from uigym.params import between, computed, one_from, one_of, rows
 from uigym.types import Row
 from uigym.verifiers.answer import equals
 from uigym.verifiers.state import added, changed, only, removed, unchanged
@@ -144,12 +145,16 @@ async def _(page: Page, item: Row) -> str:
     expected_steps=17,
     tags=("navigate", "multi-step", "medium"),
 )
-def move_page(item: Row = rows("pages", where=leaf), parent: Row = rows("pages", where=others)) -> Verifier:
-    return only(changed("pages", key=item["id"], parent_id=parent["id"], also=["place"]))
+def move_page(
+    item: Row = rows("pages", where=leaf),
+    parent: Row = rows("pages", where=others),
+    place: str = computed(lambda state, params: after_all(state, params["parent"])),
+) -> Verifier:
+    return only(changed("pages", key=item["id"], parent_id=parent["id"], place=place))
 
 
 @move_page.oracle
-async def _(page: Page, item: Row, parent: Row) -> None:
+async def _(page: Page, item: Row, parent: Row, place: str) -> None:
     await choose(page, item["title"], "Move")
     await choose_parent(page, parent["title"])
     await page.get_by_role("button", name="Confirm").click()
@@ -157,25 +162,31 @@ async def _(page: Page, item: Row, parent: Row) -> None:
 
 
 @wagtail.task(
-    "Copy the page “{item[title]}” to a new page “{title}” in the same section. The copy stays a draft.",
-    "Make a copy of the page “{item[title]}” beside it, with the title “{title}”; do not publish the copy.",
-    heldout_wordings=("There should be a draft “{title}” next to the page “{item[title]}”, copied from it.",),
+    "Copy the page “{item[title]}” to a new page “{title}” with the slug {slug} in the same section. The copy stays a draft.",
+    "Make a copy of the page “{item[title]}” beside it, with the title “{title}” and the slug {slug}; do not publish the copy.",
+    heldout_wordings=(
+        "There should be a draft “{title}” (slug: {slug}) next to the page “{item[title]}”, copied from it.",
+    ),
     max_steps=51,
     expected_steps=17,
     tags=("form", "multi-step", "medium"),
 )
-def copy_page(item: Row = rows("pages", where=leaf), title: str = one_of(*TITLES)) -> Verifier:
+def copy_page(
+    item: Row = rows("pages", where=leaf),
+    title: str = one_of(*TITLES),
+    slug: str = computed(lambda state, params: params["title"].lower().replace(" ", "-")),
+) -> Verifier:
     same: dict[str, Any] = {name: item[name] for name in ("kind", "parent_id", "intro", "body")}
-    copied = added("pages", title=title, draft_title=title, live=False, alias_of_id=None, show_in_menus=False, **same)
-    return only(copied, added("drafts", title=title, intro=item["intro"], body=item["body"]))
+    same |= {"live": False, "alias_of_id": None, "show_in_menus": False}
+    copied = added("pages", title=title, draft_title=title, slug=slug, **same)
+    return only(copied, added("drafts", title=title, slug=slug, intro=item["intro"], body=item["body"]))
 
 
 @copy_page.oracle
-async def _(page: Page, item: Row, title: str) -> None:
+async def _(page: Page, item: Row, title: str, slug: str) -> None:
     await choose(page, item["title"], "Copy")
     await page.get_by_role("textbox", name="New title*").fill(title)
-    slug = page.get_by_role("textbox", name="New slug*")
-    await slug.fill(title.lower().replace(" ", "-"))
+    await page.get_by_role("textbox", name="New slug*").fill(slug)
     await page.get_by_role("button", name="Copy this page").click()
 
 

@@ -73,7 +73,7 @@ def add_user(
         "last_name": last,
     }
     user = added("auth_user", is_active=True, is_superuser=False, **told)
-    return only(user, added("auth_user_groups", group_id=group["id"]), except_="wagtailusers_userprofile")
+    return only(user, added("auth_user_groups", group_id=group["id"]))
 
 
 @add_user.oracle
@@ -196,31 +196,29 @@ async def _(page: Page, item: Row) -> str:
 
 
 @wagtail.task(
-    "Which of the blog pages “{one[title]}” and “{other[title]}” has the later post date? Answer with its title.",
-    "Compare the post dates of the blog pages “{one[title]}” and “{other[title]}”, and answer with the title of the later one.",
+    "Which of the blog pages “{one[title]}” and “{other[title]}” has the later post date? Answer with that date, as the editor shows it.",
+    "Compare the post dates of the blog pages “{one[title]}” and “{other[title]}”, and answer with the later one, written as in the editor.",
     heldout_wordings=(
-        "Two blog pages: “{one[title]}” and “{other[title]}”. Answer with the title of the one whose post date is later.",
+        "Two blog pages: “{one[title]}” and “{other[title]}”. Answer with the later of their post dates, as it stands in the editor.",
     ),
     max_steps=42,
     expected_steps=14,
     tags=("compare", "answer", "medium"),
 )
-def tell_later(
+def tell_later_date(
     one: Row = rows("pages", where=lambda row, params: row["kind"] == "blogpage"),
     other: Row = rows("pages", where=lambda row, p: row["kind"] == "blogpage" and row["id"] != p["one"]["id"]),
-    later: str = computed(
-        lambda state, params: max(params["one"], params["other"], key=lambda row: row["date"])["title"]
-    ),
+    later: str = computed(lambda state, params: max(params["one"]["date"], params["other"]["date"])),
 ) -> Verifier:
     return all_of(equals(later), unchanged())
 
 
-@tell_later.oracle
+@tell_later_date.oracle
 async def _(page: Page, one: Row, other: Row) -> str:
-    dates = {}
+    dates = []
     for item in (one, other):
         await edit(page, item["title"])
-        dates[await page.get_by_role("textbox", name="Post date*").input_value()] = item["title"]
+        dates.append(await page.get_by_role("textbox", name="Post date*").input_value())
         if item is one:
             await page.get_by_role("link", name="Dashboard").click()
-    return str(dates[max(dates)])
+    return str(max(dates))

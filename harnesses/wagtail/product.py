@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from uigym.harness import Harness
 from uigym.product import Directory, Files, InOrder, Made, Pip, Postgres, PostgresServer, PostgresTemplate, Together
 from uigym.product.postgres_private import programs
@@ -53,7 +55,7 @@ IGNORED = [
     "wagtailimages_rendition", "wagtailcore_pagelogentry", "wagtailcore_modellogentry", "wagtailcore_uploadedfile",
     "wagtailcore_pagesubscription",
     "auth_permission", "django_migrations", "auth_user.last_login", "auth_user.date_joined", "auth_user.password",
-    "wagtailimages_image.created_at", "wagtaildocs_document.created_at",
+    "wagtailimages_image.created_at", "wagtaildocs_document.created_at", "wagtailredirects_redirect.created_at",
 ]  # fmt: skip
 
 
@@ -151,6 +153,12 @@ def is_section(row: Row) -> bool:
 def others(row: Row, params: Params) -> bool:
     """Sections that the page is not in."""
     return section(row, params) and row["id"] != params["item"]["parent_id"]
+
+
+def after_all(state: State, parent: Row) -> str:
+    """Where a page comes to lie that is moved below another: after those that are there."""
+    places = [row["place"] for row in state.tables["pages"] if row["parent_id"] == parent["id"]]
+    return str(np.base_repr(int(max(places, default="0"), 36) + 1, 36)).zfill(4)  # as Wagtail numbers them
 
 
 def published(page: Row, **columns: Any) -> list[Change]:
