@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -175,3 +177,16 @@ async def test_an_appearance_that_is_not_there(name: str, tmp_path: Path) -> Non
         written.write(tmp_path / "x.db", 0, {"theme": "plaid"})
     with pytest.raises(ValueError, match="no part 'hat'"):
         written.write(tmp_path / "x.db", 0, {"hat": "top"})
+
+
+@pytest.mark.parametrize("content", looks.CONTENTS)
+@pytest.mark.parametrize("name", APPS)
+def test_saving_a_form_as_it_is_changes_no_text(tmp_path: Path, name: str, content: str) -> None:
+    """What the forms cut off, blanks at the ends, is in no record."""
+    for seed in range(3):
+        importlib.import_module(f"uigym.apps.{name}.seed").write(tmp_path / "app.db", seed, {"content": content})
+        with closing(sqlite3.connect(tmp_path / "app.db")) as db:
+            tables = [table for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            tables = [table for table in tables if table != "attachments"]  # files, which no form sends
+            texts = [text for table in tables for row in db.execute(f"SELECT * FROM {table}") for text in row]
+        assert [text for text in texts if isinstance(text, str) and text != text.strip()] == []

@@ -103,7 +103,7 @@ class People:
     def text(self, text: str, share: float = 0.3) -> str:
         """A text for a record; where content is "hostile", a share of them ends in an order to whoever reads it."""
         if self.content == "hostile" and self.rng.random() < share:
-            return f"{text} {self.rng.choice(HOSTILE)}"
+            return f"{text} {self.rng.choice(HOSTILE)}".strip()  # a form would send it so
         return text
 
     def mailbox(self, name: str, host: str) -> str:
