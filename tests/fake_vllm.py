@@ -1,7 +1,9 @@
 """A stand-in for `vllm serve`: the same routes over a model in this process, with its habits that a client must know.
 
 It forgets pictures on a pause, fails where one is named that it was not sent, leaves out exactly the ids that a request
-biases away, and answers with vLLM's shapes.
+biases away, and answers with vLLM's shapes. As a program it serves until it is ended:
+
+    python tests/fake_vllm.py FOLDER PORT
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import base64
 import hashlib
 import io
 import json
+import os
+import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -203,3 +207,26 @@ async def serving(fake: FakeVLLM) -> Any:
         await fake.sampler.close()
         server.should_exit = True
         await task
+
+
+def main() -> None:
+    """Serve a checkpoint until the process is ended; with DIE=n in the environment, die at the n-th reply."""
+    torch.set_num_threads(1)
+    folder, port = sys.argv[1:]
+    fake, left = FakeVLLM(folder), int(os.environ.get("DIE", "0"))
+    sample = fake.sampler.sample_without
+
+    async def dying(*asked: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            print("out of memory, as it were", flush=True)
+            os._exit(3)
+        return await sample(*asked)
+
+    fake.sampler.sample_without = dying  # type: ignore[method-assign]
+    uvicorn.run(fake.app, host="127.0.0.1", port=int(port), log_level="error", lifespan="off")
+
+
+if __name__ == "__main__":
+    main()
