@@ -55,8 +55,10 @@ def shell(line: str) -> str:
         assert re.search(rf"^{command.split()[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), line
         return ""
     words = shlex.split(command)
+    several = words[0] == "torchrun"  # processes, and GPUs: what they are started with is looked at alone
+    words = words[words.index("uigym") :] if several else words
     assert words[0] == "uigym", line
-    if "minutes" in remark:
+    if "minutes" in remark or several:
         words = [words[0], *words[1:], "--help"]
     result = CliRunner().invoke(app, words[1:])
     assert result.exit_code == (1 if MUST_FAIL in words else 0), f"{line}\n{result.output}"
