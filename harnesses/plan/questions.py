@@ -54,7 +54,7 @@ def cards_of(state: State, board: int, **columns: object) -> list[Row]:
     "Show {on[said]} as a single day in the calendar.",
     heldout_wordings=("Bring up the day view for {on[said]}.",),
     max_steps=15,
-    expected_steps=4,
+    expected_steps=5,
     tags=("navigate", "date", "easy"),
 )
 def open_day(on: Row = one_from(coming_days)) -> Verifier:
