@@ -157,7 +157,7 @@ async def test_a_dialog_does_not_end_an_episode_and_is_not_in_the_way_at_its_end
 async def test_a_page_that_hangs_is_no_empty_record(browser: Browser) -> None:
     async with Env(harness(), browser, limits=Limits(step_s=1.0)) as env:
         await env.reset("press", 3)
-        await env.session.page.evaluate("setTimeout(() => { while (true) {} }, 50)")
+        await env.session.page.evaluate("setTimeout(() => { while (true) {} }, 0)")
         with pytest.raises(ProductError, match="the page hung"):
             await env.step(Done())
         episode = env.episode
