@@ -176,7 +176,8 @@ async def test_on_one_device_the_sampler_stands_still_for_learning() -> None:
     async with simulated() as pool:
         trial = Trial(pool, alternate=True, trainer=Counts(took_s=0.05))
         found = await trial.updates(2)
-    assert all(update.seconds["pause"] >= update.seconds["learn"] > 0.04 for update in found)
+    assert all(update.seconds["pause"] >= update.seconds["learn"] for update in found)
+    assert all(update.seconds["learn"] > 0.04 for update in found if update.said)  # where all agree nothing is learnt
     assert trial.sampler.told == ["pause", "pause", "update 0", "resume", *["pause", "pause", "update 1", "resume"], *["pause", "pause", "update 2", "resume"]]  # fmt: skip
 
 
