@@ -23,7 +23,7 @@ from uigym.policy import manner
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.scripted import OraclePolicy
 from uigym.report.health import signs
-from uigym.rollout import Finished, Pool, Request
+from uigym.rollout import Pool
 from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
@@ -32,6 +32,7 @@ from uigym.train.folder import open_log, refuse_another_run, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
 from uigym.train.loop import Loop, Update, forget, newest
+from uigym.train.playing import DEMONSTRATION_SEEDS, held_out, play
 from uigym.train.stream import Stream
 from uigym.train.teaching import taught
 from uigym.train.windows import Window
@@ -40,8 +41,6 @@ LOOK = 5
 """Updates after which a line says what is wrong, if something is."""
 SHOWN = 4
 """Episodes of an update that are kept with their screenshots."""
-DEMONSTRATION_SEEDS = 900_000
-"""Seeds of the training split from here on are for demonstrations, those below for reinforcement."""
 
 
 @dataclass
@@ -109,7 +108,7 @@ class Course:
         warm = self.config.trainer.warm_start
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
         wanted = spread_over(self.tasks, Split.TRAIN, warm.demonstrations, first=first)
-        played = await self.play(pool, OraclePolicy(), wanted, every=100)
+        played = await play(pool, OraclePolicy(), wanted, self.say, every=100)
         shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
         self.say(f"{len(shown)} of {warm.demonstrations} demonstrations succeeded")
         self.log.episodes(few(shown, SHOWN), update=0, split="train")
@@ -144,25 +143,11 @@ class Course:
             if step % 20 == 0 or step == total:
                 self.say(f"warm start: step {step} of {total}, loss {told['loss']:.3f}")
 
-    async def play(self, pool: Pool, policy: Any, requests: Sequence[Request], *, every: int = 50) -> list[Finished]:
-        """Run requests to their end."""
-        found: list[Finished] = []
-        async with aclosing(pool.run(policy, requests)) as running:
-            async for finished in running:
-                found.append(finished)
-                if len(found) % every == 0:
-                    self.say(f"  {len(found)} of {len(requests)} episodes")
-        return found
-
     async def test(self, pool: Pool, policy: Any = None) -> Evaluation:
         """Success on held-out seeds, with their looks, or on those of val_data."""
         count = self.config.data.val_episodes
-        if self.config.data.val_data:
-            pairs = from_parquet(self.config.data.val_data, self.harness)[:count]
-            requests = [Request(task, seed) for task, seed in pairs]
-        else:
-            requests = spread_over(self.tasks, Split.HELDOUT, count)
-        finished = await self.play(pool, policy or self.policy, requests)
+        requests = held_out(self.config.data, self.harness, self.tasks, count)
+        finished = await play(pool, policy or self.policy, requests, self.say)
         result = evaluate([f.episode for f in finished])
         split = Split.of(requests[0].seed)
         self.log.episodes(few(finished, 2 * SHOWN), update=self.done, split=split)

@@ -29,11 +29,10 @@ from uigym.train.grpo import Update, reinforce
 from uigym.train.imitate import demonstration_rows, imitate
 from uigym.train.learner import Learner, Rates
 from uigym.train.logs import Log
+from uigym.train.playing import DEMONSTRATION_SEEDS, held_out, play
 
 SILENT = 5
 """Updates without a group that teaches, after which a line says what to do."""
-DEMONSTRATION_SEEDS = 900_000
-"""Seeds of the training split from here on are for demonstrations, those below for reinforcement."""
 
 
 @dataclass(slots=True)
@@ -92,7 +91,7 @@ class Run:
         count = self.config.trainer.warm_start.demonstrations
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
         wanted = spread_over(self.tasks, Split.TRAIN, count, per_seed=PER_SEED, first=first)
-        played = await self.play(pool, OraclePolicy(), wanted, every=100)
+        played = await play(pool, OraclePolicy(), wanted, self.say, every=100)
         shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
         self.say(f"{len(shown)} of {count} demonstrations succeeded")
         return shown
@@ -122,16 +121,6 @@ class Run:
         finally:
             cancelled.set()
 
-    async def play(self, pool: Pool, policy: Any, requests: Sequence[Request], *, every: int = 50) -> list[Finished]:
-        """Run requests to their end."""
-        found: list[Finished] = []
-        async with aclosing(pool.run(policy, requests)) as running:
-            async for finished in running:
-                found.append(finished)
-                if len(found) % every == 0:
-                    self.say(f"  {len(found)} of {len(requests)} episodes")
-        return found
-
     async def test(
         self, pool: Pool, *, greedy: bool = False, episodes: int | None = None
     ) -> tuple[Evaluation, list[Finished]]:
@@ -139,16 +128,14 @@ class Run:
         count = episodes or self.config.data.val_episodes
         temperature, self.policy.temperature = self.policy.temperature, 0.0 if greedy else self.policy.temperature
         try:
-            finished = await self.play(pool, self.policy, self.held_out(count))
+            finished = await play(pool, self.policy, self.held_out(count), self.say)
         finally:
             self.policy.temperature = temperature
         return evaluate([f.episode for f in finished]), finished
 
     def held_out(self, count: int) -> list[Request]:
         """What the policy is tested on: never trained on, by seed or by look."""
-        if self.config.data.val_data:
-            return [Request(task, seed) for task, seed in from_parquet(self.config.data.val_data, self.harness)[:count]]
-        return spread_over(self.tasks, Split.HELDOUT, count)
+        return held_out(self.config.data, self.harness, self.tasks, count)
 
     async def reinforce(self, pool: Pool) -> None:
         """GRPO until the updates, the seconds or the tasks are used up; checkpoints on the way."""
