@@ -55,7 +55,7 @@ ONLY_UNDER = {
     "wandb": ("uigym/train/",),
     "vllm": ("uigym/train/", "uigym/policy/vllm.py", "uigym/policy/vllm_server.py"),
     "psycopg": ("uigym/product/postgres",),
-    "playwright": ("uigym/browser/", "uigym/record.py", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
+    "playwright": ("uigym/browser/", "uigym/record/", "uigym/models/tiny/", "uigym/bench/browsergym_worker.py"),
     "browsergym": ("uigym/bench/browsergym_worker.py",),
     "typer": ("uigym/cli",),
     "gymnasium": ("uigym/adapters/gymnasium.py",),

@@ -9,7 +9,7 @@ import pytest
 
 from uigym import load
 from uigym.errors import ConfigError
-from uigym.record import Recording, keep, record, requests, solvable
+from uigym.record import Recording, demonstrate, keep, requests, solvable
 from uigym.store import RunStore
 from uigym.types import Cause, Done, Episode, Failure, StepRecord, Stop, Verdict
 
@@ -50,12 +50,12 @@ def test_tasks_without_an_oracle_are_told_apart() -> None:
 
 async def test_nothing_to_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no task of kiosk that is meant has an oracle"):
-        await record(load("kiosk"), [], RunStore(tmp_path))
+        await demonstrate(load("kiosk"), [], RunStore(tmp_path))
 
 
 async def test_what_is_recorded_already_is_not_played_again(tmp_path: Path) -> None:
     kiosk, store = load("kiosk"), RunStore(tmp_path)
     wanted = requests([kiosk.find_task("order")], [1])
     store.write(episode(wanted[0].id("kiosk"), Verdict(1.0, True)), {HASH: PNG})
-    recording = await record(kiosk, wanted, store)
+    recording = await demonstrate(kiosk, wanted, store)
     assert (recording.kept, recording.left_out) == (0, {"already recorded": 1})

@@ -18,7 +18,7 @@ from uigym.errors import ConfigError, StoreError, attribute
 from uigym.evaluate import Evaluation, Score
 from uigym.harness import SPLIT_SIZE, Harness, Split
 from uigym.policy import policy_name
-from uigym.record import Recording, record, requests, solvable
+from uigym.record import Recording, demonstrate, requests, solvable
 from uigym.rollout import Request
 from uigym.store import RunStore
 from uigym.types import Episode
@@ -127,7 +127,7 @@ def record_(
     player = Agent.from_checkpoint(policy).policy
     with progress(f"recording {found.name}", len(wanted)) as shown:
         recording = asyncio.run(
-            record(found, wanted, RunStore(folder), policy=player, slots=slots, on_episode=_counter(shown))
+            demonstrate(found, wanted, RunStore(folder), policy=player, slots=slots, on_episode=_counter(shown))
         )
     if as_json:
         print_json(

@@ -1,6 +1,6 @@
-"""Demonstrations: episodes that show how it is done.
+"""Demonstrations that a policy gives, usually the oracle: episodes that it plays, of which the successes are kept.
 
-Only successes are kept. What was left out is counted by why, so that a harness whose oracle often fails is noticed.
+What was left out is counted by why, so that a harness whose oracle often fails is noticed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def requests(tasks: Iterable[Task], seeds: Sequence[int]) -> list[Request]:
     return [Request(task.name, seed) for seed in seeds for task in chosen]
 
 
-async def record(
+async def demonstrate(
     harness: Harness,
     wanted: Sequence[Request],
     store: RunStore,
