@@ -109,6 +109,7 @@ class Course:
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
         wanted = spread_over(self.tasks, Split.TRAIN, warm.demonstrations, first=first)
         played = await play(pool, OraclePolicy(), wanted, self.say, every=100)
+        await self.policy.sampler.start()  # a server that measures free memory must not do so while something learns
         shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
         self.say(f"{len(shown)} of {warm.demonstrations} demonstrations succeeded")
         self.log.episodes(few(shown, SHOWN), update=0, split="train")
@@ -273,6 +274,16 @@ async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) 
 
 
 async def _run(course: Course) -> Path:
+    # A server takes a minute to come up: it does so beside the demonstrations.
+    starting = asyncio.create_task(course.policy.sampler.start())
+    starting.add_done_callback(lambda task: task.cancelled() or task.exception())  # who needs it is told
+    try:
+        return await _phases(course)
+    finally:
+        starting.cancel()
+
+
+async def _phases(course: Course) -> Path:
     async with course.pool() as pool:
         loop = course.loop(pool)
         if not course.resume(loop):
