@@ -5,17 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Protocol
 
-from uigym.train import advantage
+from uigym.train import advantage, losses
 from uigym.train.config import Algorithm
 from uigym.train.groups import Group
 from uigym.train.lesson import Lesson
 from uigym.train.losses import LossSettings, divisor
 from uigym.train.windows import Window
 
-FIRST = ("gap/mean", "gap/max")
-"""Numbers that speak of sampler and trainer alone before the first step has changed the weights."""
+OF_STEPS = ("loss", "grad_norm", "rate", "skipped", "tokens", "rows", "replies")
+"""Numbers of a step as a whole; the others are means over its reply tokens, or the most of one."""
 
 
 class Scores(Protocol):
@@ -112,7 +113,7 @@ class Learning:
     updates: int = 0
 
     def __call__(self, lesson: Lesson) -> dict[str, float]:
-        """All steps of one update; means of what they say."""
+        """All steps of one update; what they say, put together."""
         rng = random.Random(f"rows:{self.seed}:{self.updates}")
         self.updates += 1
         parts = min(self.algorithm.minibatches or 1, len(lesson.windows))
@@ -124,7 +125,7 @@ class Learning:
             order = rng.sample(range(len(lesson.windows)), len(lesson.windows))
             for part in range(parts):
                 told.append(self._step(lesson, order[part::parts], parts, old, reference))
-        return _joined(told)
+        return joined(told)
 
     def _step(self, lesson: Lesson, rows: list[int], parts: int, old: Any, reference: Any) -> Mapping[str, float]:
         windows = [lesson.windows[i] for i in rows]
@@ -144,7 +145,10 @@ class Learning:
         )
 
 
-def _joined(told: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
-    largest = {name: max(n[name] for n in told) for name in told[0] if name.endswith("/max")}
-    return {**means, **largest, **{name: told[0][name] for name in FIRST if name in told[0]}}
+def joined(told: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """What the steps of an update say as one: means over steps or over reply tokens, whichever the number is of, and the most.
+
+    The gap between sampler and trainer is each step's before the first one, so that it is the whole update's.
+    """
+    of_tokens = losses.joined(told, [int(numbers.get("replies", 1)) for numbers in told])
+    return of_tokens | {name: fmean(numbers[name] for numbers in told) for name in OF_STEPS if name in told[0]}

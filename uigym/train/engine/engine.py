@@ -86,7 +86,7 @@ class Engine:
             windows: As they were sampled.
             advantages: One a window, or one for each of its replies.
             pngs: The windows' pictures by hash.
-            denominator: What the loss is divided by: see `losses.denominator`.
+            denominator: What the loss is divided by: see `losses.divisor`.
             old: Log-probabilities under the weights that the first update on these windows began with, from `score`;
                 None where this is the first.
             reference: The same under a reference policy, where the loss has a KL term.
