@@ -96,6 +96,16 @@ class Algorithm(_Section):
     """How far the ratio may fall below and rise above 1."""
     minibatches: int | None = Field(None, ge=1)
     """Gradient steps of one pass over an update's rows; None is 3 for the tiny model, 1 for others."""
+
+    @field_validator("clip")
+    @classmethod
+    def _is_a_range(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
+        if value and value[0] > 1:
+            raise ValueError(
+                f"a ratio can fall below 1 by at most 1: expected [low, high] with low in (0, 1], not {list(value)}"
+            )
+        return value
+
     passes: int = Field(1, ge=1)
     """Passes over an update's rows: rollouts cost more than learning, and the clip bounds how much may be made of one."""
     normalise: bool = False
@@ -168,7 +178,7 @@ class Trainer(_Section):
     """Train through the picture tokens and the vision tower too: several times the cost."""
     strategy: Literal["single", "fsdp2"] = "single"
     """One process, or one a GPU under torchrun, the weights split over them."""
-    device: str | None = None
+    device: Literal["cpu", "cuda"] | None = None
     """cpu or cuda; None takes a GPU where there is one."""
     precision: Literal["bf16", "fp32"] = "bf16"
     """Of the arithmetic on a GPU; weights and optimizer are float32 in either case."""
@@ -281,6 +291,10 @@ class RunConfig(_Section):
             )
         if self.trainer.lora and self.trainer.picture_gradient:
             raise ValueError("trainer.lora learns beside the language part: it cannot go with trainer.picture_gradient")
+        if self.trainer.algorithm.kl and self.trainer.strategy == "fsdp2":
+            raise ValueError(
+                "trainer.algorithm.kl needs a second model, which trainer.strategy: fsdp2 has no place for yet"
+            )
         if self.trainer.algorithm.min_members > self.trainer.algorithm.group_size:
             raise ValueError("trainer.algorithm.min_members must not be more than trainer.algorithm.group_size")
         return self

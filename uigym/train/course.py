@@ -28,7 +28,7 @@ from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
 from uigym.train.engine import Engine
-from uigym.train.folder import open_log, refuse_another_run, write_record
+from uigym.train.folder import open_log, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
 from uigym.train.loop import Loop, Update, forget, newest
@@ -257,7 +257,6 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
 
 
 async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) -> Path:
-    refuse_another_run(config)
     harness = registry.load(config.harness)
     tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
     log = open_log(config, say)

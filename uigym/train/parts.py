@@ -8,7 +8,6 @@ from pathlib import Path
 
 import torch
 
-from uigym.errors import ConfigError
 from uigym.harness import Harness
 from uigym.models import families
 from uigym.models.families import Family
@@ -42,10 +41,6 @@ def engine(config: RunConfig, family: Family) -> Engine:
         MissingExtra: They need a package that is not installed.
     """
     trainer = config.trainer
-    if trainer.algorithm.kl and trainer.strategy == "fsdp2":
-        raise ConfigError(
-            "trainer.algorithm.kl needs a second model, which trainer.strategy: fsdp2 has no place for yet"
-        )
     lora = trainer.lora
     adapters = None
     if lora is not None:
@@ -65,14 +60,7 @@ def engine(config: RunConfig, family: Family) -> Engine:
         liger=trainer.liger,
         compile=trainer.compile,
     )
-    made = Engine(family, folder(config), settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
-    if (made.ranks.count > 1) != (trainer.strategy == "fsdp2"):
-        made.close()
-        raise ConfigError(
-            f"trainer.strategy: {trainer.strategy} with {made.ranks.count} processes: "
-            "start fsdp2 with `torchrun --nproc-per-node GPUS -m uigym train ...`, single without"
-        )
-    return made
+    return Engine(family, folder(config), settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
 
 
 def folder(config: RunConfig) -> Path:
