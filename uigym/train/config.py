@@ -169,6 +169,10 @@ class Trainer(_Section):
     """Learning rate of reinforcement on the general path."""
     warmup: int = Field(0, ge=0)
     """Updates over which lr rises from 0."""
+    decay: Literal["none", "linear", "cosine"] = "none"
+    """How lr falls after those, by updates or seconds, whichever end sooner."""
+    floor: float = Field(0.1, ge=0, le=1)
+    """Share of lr that is left at the end, where it falls."""
     weight_decay: float = Field(0.0, ge=0)
     grad_clip: float = Field(1.0, gt=0)
     """Most that the norm of an update's gradient may be."""
@@ -314,7 +318,7 @@ _SHARED = {"trainer": ("matrix_lr", "other_lr", "final_rate"), "trainer.warm_sta
 _GENERAL = {
     "policy": ("codec", "context", "limit"),
     "trainer.warm_start": ("lr",),
-    "trainer": ("lr", "warmup", "weight_decay", "grad_clip", "strategy", "device", "precision", "lora", "recompute", "micro_tokens", "liger", "compile", "max_staleness", "test_every"),
+    "trainer": ("lr", "warmup", "decay", "floor", "weight_decay", "grad_clip", "strategy", "device", "precision", "lora", "recompute", "micro_tokens", "liger", "compile", "max_staleness", "test_every"),
     "trainer.algorithm": ("name", "dual_clip", "kl", "importance", "cap", "drop", "normaliser", "typical_tokens", "leave_one_out", "step_weight", "discount", "refills", "min_members", "replacements"),
     "inference": ("vllm",),
 }  # fmt: skip

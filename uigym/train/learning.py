@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Protocol
@@ -38,6 +38,7 @@ class Learns(Scores, Protocol):
         denominator: float,
         old: Sequence[Sequence[float]] | None = None,
         reference: Sequence[Sequence[float]] | None = None,
+        rate: float | None = None,
     ) -> Mapping[str, float]:
         """One step; returns numbers by name."""
 
@@ -93,6 +94,20 @@ def _states(member: Any) -> list[str]:
     return (found + [member.episode.final_image] * len(member.samples))[: len(member.samples)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is the same for all steps of an update."""
+
+    old: Sequence[Sequence[float]] | None
+    reference: Sequence[Sequence[float]] | None
+    rate: float | None
+
+    def of(self, rows: Sequence[int]) -> dict[str, Any]:
+        """That of some rows."""
+        scores = {"old": self.old, "reference": self.reference}
+        return {"rate": self.rate, **{name: given and [given[i] for i in rows] for name, given in scores.items()}}
+
+
 @dataclass
 class Learning:
     """Teaches a trainer; called once an update.
@@ -103,6 +118,7 @@ class Learning:
         algorithm: Passes and minibatches.
         reference: Who knows the policy that reinforcement began with; needed where the loss has a distance from it.
         seed: Of the order of rows.
+        rate: Learning rate of the update that begins; None leaves it to the trainer.
     """
 
     trainer: Learns
@@ -110,6 +126,7 @@ class Learning:
     algorithm: Algorithm
     reference: Scores | None = None
     seed: int = 0
+    rate: Callable[[], float] | None = None
     updates: int = 0
 
     def __call__(self, lesson: Lesson) -> dict[str, float]:
@@ -118,16 +135,19 @@ class Learning:
         self.updates += 1
         parts = min(self.algorithm.minibatches or 1, len(lesson.windows))
         steps = parts * self.algorithm.passes
-        old = self.trainer.score(lesson.windows, lesson.pngs) if steps > 1 else None
-        reference = self.reference.score(lesson.windows, lesson.pngs) if self.reference else None
+        known = _Known(
+            old=self.trainer.score(lesson.windows, lesson.pngs) if steps > 1 else None,
+            reference=self.reference.score(lesson.windows, lesson.pngs) if self.reference else None,
+            rate=self.rate() if self.rate else None,
+        )
         told = []
         for _ in range(self.algorithm.passes):
             order = rng.sample(range(len(lesson.windows)), len(lesson.windows))
             for part in range(parts):
-                told.append(self._step(lesson, order[part::parts], parts, old, reference))
+                told.append(self._step(lesson, order[part::parts], parts, known))
         return joined(told)
 
-    def _step(self, lesson: Lesson, rows: list[int], parts: int, old: Any, reference: Any) -> Mapping[str, float]:
+    def _step(self, lesson: Lesson, rows: list[int], parts: int, known: _Known) -> Mapping[str, float]:
         windows = [lesson.windows[i] for i in rows]
         whole = divisor(
             self.loss,
@@ -140,8 +160,7 @@ class Learning:
             [lesson.advantages[i] for i in rows],
             lesson.pngs,
             denominator=whole / parts if self.loss.normaliser == "constant" else whole,
-            old=None if old is None else [old[i] for i in rows],
-            reference=None if reference is None else [reference[i] for i in rows],
+            **known.of(rows),
         )
 
 

@@ -49,7 +49,6 @@ def engine(config: RunConfig, family: Family) -> Engine:
     settings = EngineSettings(
         rate=trainer.lr,
         weight_decay=trainer.weight_decay,
-        warmup=trainer.warmup,
         clip=trainer.grad_clip,
         precision=trainer.precision,
         vision=trainer.picture_gradient,
