@@ -27,7 +27,7 @@ from uigym.rollout import Pool
 from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
-from uigym.train.engine import Engine
+from uigym.train.engine import Apart, Engine
 from uigym.train.folder import open_log, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
@@ -51,7 +51,7 @@ class Course:
     config: RunConfig
     harness: Harness
     tasks: list[Task]
-    engine: Engine
+    engine: Engine | Apart
     policy: ChatPolicy
     log: Log
     say: Callable[[str], None] = print
@@ -256,7 +256,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
     family = parts.family(config)
     engine = parts.engine(config, family)
     try:
-        if not engine.ranks.leads:
+        if isinstance(engine, Engine) and not engine.ranks.leads:
             engine.follow()
             return config.out
         return run_sync(_train(config, engine, say))
@@ -264,7 +264,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
         engine.close()
 
 
-async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) -> Path:
+async def _train(config: RunConfig, engine: Engine | Apart, say: Callable[[str], None]) -> Path:
     harness = registry.load(config.harness)
     tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
     log = open_log(config, say)

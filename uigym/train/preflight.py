@@ -163,7 +163,7 @@ def _machine(config: RunConfig) -> None:
             "start fsdp2 with `torchrun --nproc-per-node GPUS -m uigym train ...`, single without"
         )
     has_gpu = torch.cuda.is_available() and trainer.device != "cpu"
-    for name in ("liger", "compile"):
+    for name in ("liger", "compile", "windows"):
         if getattr(trainer, name) and not has_gpu:
             raise ConfigError(f"trainer.{name} needs a GPU, and this runs on a CPU; set it to false")
     if trainer.device == "cuda" and not torch.cuda.is_available():
