@@ -118,7 +118,7 @@ def _why(harness: Harness, again: Again) -> Iterator[str]:
             if old.get(name) != new.get(name):
                 yield f"{what} {name} was {old.get(name)!r:.100} and is {new.get(name)!r:.100}"
     if (number := refused_at(recorded, found)) is not None:
-        yield f"step {number} was refused: {found.steps[number].error}"
+        yield f"step {number + 1} was refused: {found.steps[number].error}"
     if len(found.steps) < len(recorded.steps):
         yield f"it was over after {len(found.steps)} of {len(recorded.steps)} steps, by {found.stop}"
 

@@ -51,7 +51,7 @@ def with_texts(episode: Episode, texts: Mapping[int, str]) -> tuple[Action, ...]
     for number, text in texts.items():
         action = actions[number]
         if not isinstance(action, Type | Dialog):
-            raise ConfigError(f"{episode.id}, step {number}: a text was withheld, but {action} types none")
+            raise ConfigError(f"{episode.id}, step {number + 1}: a text was withheld, but {action} types none")
         actions[number] = dataclasses.replace(action, text=text)
     return tuple(actions)
 
@@ -100,13 +100,13 @@ def _step(episode: Episode, step: object) -> int:
     number = int(text) if text.isdecimal() else -1
     if not 0 <= number < len(episode.steps):
         raise ConfigError(
-            f"{episode.id}: a text was withheld in step {text!r:.40}, of steps 0 to {len(episode.steps) - 1}"
+            f"{episode.id}: a text was withheld in step {text!r:.40}, counted from 0, of {len(episode.steps)}"
         )
     return number
 
 
 def _text(episode: Episode, number: int, source: object) -> str:
-    where = f"{episode.id}, step {number}: its text was withheld"
+    where = f"{episode.id}, step {number + 1}: its text was withheld"
     if not isinstance(source, str) or not source.startswith(_PARAMS):
         raise ConfigError(
             f"{where} and only the person who typed it knows it ({source}): record the demonstration again"
