@@ -14,7 +14,7 @@ from PIL import Image
 from uigym import Harness
 from uigym.errors import ConfigError, HarnessError, VerifierError
 from uigym.policy.scripted import OraclePolicy, ReplayPolicy
-from uigym.record import Demo, Proof
+from uigym.record import Demo, Proof, again
 from uigym.record.again import play_again
 from uigym.record.alike import diverged_at, recast, refused_at, unlike, without
 from uigym.record.broken import broke_at, difference, shares
@@ -23,11 +23,17 @@ from uigym.record.vary import variation_of, varied
 from uigym.record.withheld import hides, with_texts, withheld_texts
 from uigym.rollout import Finished, Pool, Request, rollout
 from uigym.state import Changed
-from uigym.types import Action, Click, Done, Episode, Key, Move, State, StepRecord, Stop, Type
-from uigym.verifiers.state import unchanged
-from uigym.verify import Verifier
+from uigym.types import Action, Click, Done, Episode, Key, Move, State, StepRecord, Stop, Type, Wait
+from uigym.verifiers.state import added, unchanged
+from uigym.verify import Verifier, all_of
 
 DEMO = Demo("oracle", "policy", 320, 240)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures that differ are not waited for as long as they deserve."""
+    monkeypatch.setattr(again, "PATIENCE_S", 0.5)
 
 
 def gym(**changes: Any) -> Harness:
@@ -74,12 +80,12 @@ async def test_near_misses_do_not_count_and_are_explained_by_table_key_and_colum
     found: dict[str, Proof] = {}
     async with Pool(PAD, slots=2, max_failure_rate=1.0) as pool:
         wanted = [want(dataclasses.replace(each, id=name), DEMO) for name, each in cases.items()]
-        async for again in play_again(pool, wanted):
-            found[again.wanted.episode.id] = proof(PAD, again, "1.2")
+        async for one in play_again(pool, wanted):
+            found[one.wanted.episode.id] = proof(PAD, one, "1.2")
     assert found["right"].counts and found["right"].diverged_at is None and found["right"].product_version == "1.2"
     mistyped, missed = found["mistyped"], found["missed"]
     assert (mistyped.same_state, mistyped.passes, mistyped.idle_fails, mistyped.counts) == (False, False, True, False)
-    assert f'it ended with other data: notes id=3: text "{text}" -> "nothing"' in mistyped.reason
+    assert f'it ended with other data, recorded -> now: notes id=3: text "{text}" -> "nothing"' in mistyped.reason
     assert "the verifier did not pass: " in mistyped.reason and mistyped.diverged_at == typed + 1
     assert f'notes id=3: removed with text="{text}"' in missed.reason
     assert found["recorded otherwise"].passes and not found["recorded otherwise"].same_state
@@ -115,6 +121,30 @@ async def test_what_is_withheld_is_typed_again_and_not_compared() -> None:
     with pytest.raises(ConfigError, match=f"step {typed + 1}: its text was withheld and only the person who typed it"):
         await prove(PAD, hidden, asked)
     assert not (await prove(PAD, hidden, asked, told={typed: "something else"})).counts
+
+
+@pytest.mark.browser
+async def test_what_a_person_waited_for_without_an_act_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(again, "PATIENCE_S", 30.0)
+    harness = gym(home="/controls")
+
+    @harness.task("Press Later, and then Late.", max_steps=5)
+    def press() -> Verifier:
+        late = added("settings", key="late")
+        return all_of(late, unchanged(except_=[late]))
+
+    @press.oracle
+    async def _(page: Any) -> None:
+        await page.get_by_role("button", name="Later").click()
+        await page.get_by_role("button", name="Late", exact=True).wait_for()
+        await page.get_by_role("button", name="Late", exact=True).click()
+
+    shown_at = (await shown(harness, "press", 0)).episode
+    acts = [step for step in shown_at.steps if not isinstance(step.action, Wait)]
+    assert len(acts) < len(shown_at.steps), "the oracle had to wait"
+    by_hand = dataclasses.replace(shown_at, steps=tuple(acts))
+    found = await prove(harness, by_hand, DEMO)
+    assert found.counts and found.diverged_at is None, found.reason
 
 
 @pytest.mark.browser

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from uigym.cli.app import app
 from uigym.errors import ConfigError, UIGymError
-from uigym.record import read_demo
+from uigym.record import again, read_demo
 from uigym.record.crew import Deal, Tell, share
 from uigym.record.oracles import Kept, sample
 from uigym.store import RunStore
@@ -48,6 +48,12 @@ def build(folder: Path, name: str) -> Path:
         product = product.replace(old, new)
     (folder / "bikes.py").write_text(product)
     return Path(shutil.copy(HERE / "rental.py", folder / "rental.py"))
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures that differ are not waited for as long as they deserve."""
+    monkeypatch.setattr(again, "PATIENCE_S", 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +167,7 @@ def test_a_sample_is_spread_evenly_and_has_whatever_is_not_known() -> None:
 
 @pytest.mark.browser
 def test_the_same_build_breaks_nothing_and_a_new_column_does_not_either(demos: Path, tmp_path: Path) -> None:
-    told = replayed(demos, build(tmp_path / "c", "column"), "--product-version", "2.1", "--workers", "2")
+    told = replayed(demos, build(tmp_path / "c", "column"), "--product-version", "2.1")
     assert (told["played"], told["count"]) == (5, 5)
     store = RunStore(demos)
     demo = read_demo(store, store.ids()[0])
@@ -189,7 +195,7 @@ def test_a_build_that_looks_otherwise_breaks_demonstrations_at_a_step_with_two_p
 def test_other_data_and_a_product_that_breaks_are_told_by_what_they_are(demos: Path, tmp_path: Path) -> None:
     told = replayed(demos, build(tmp_path / "d", "dearer"))
     reason = next(one["proof"]["reason"] for one in told["demonstrations"] if one["proof"]["reason"])
-    assert 'it began with other data: bikes id=6: name "Yellow Kid" -> "Yellow Giant"' in reason
+    assert 'it began with other data, recorded -> now: bikes id=6: name "Yellow Kid" -> "Yellow Giant"' in reason
     one = demos / "episodes" / RunStore(demos).ids()[0]
     result = uigym("replay", one, "--harness", build(tmp_path / "x", "crashing"))
     assert result.exit_code == 1 and "not played" in result.stdout and "lost to the product" in result.stdout

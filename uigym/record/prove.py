@@ -84,7 +84,7 @@ def proof(harness: Harness, again: Again, product_version: str = "") -> Proof:
     rows = unlike(without(recorded.after, names), without(found.after, names), harness.logs, texts)
     reasons = []
     if rows:
-        reasons.append(f"it ended with other data: {listed(rows)}")
+        reasons.append(f"it ended with other data, recorded -> now: {listed(rows)}")
     if not verdict.success:
         reasons.append(f"the verifier did not pass: {verdict.reason or f'score {verdict.score:g}'}")
     if reasons:
@@ -95,7 +95,7 @@ def proof(harness: Harness, again: Again, product_version: str = "") -> Proof:
         same_state=not rows,
         passes=verdict.success,
         idle_fails=not idle.success,
-        diverged_at=diverged_at(recorded, found),
+        diverged_at=diverged_at(recorded, found, again.late),
         reason="; ".join(reasons),
         product_version=product_version,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -107,7 +107,7 @@ def _why(harness: Harness, again: Again) -> Iterator[str]:
     recorded, found = again.wanted.episode, again.episode
     names = recast(recorded, found)
     if rows := unlike(without(recorded.before, names), without(found.before, names), harness.logs):
-        yield f"it began with other data: {listed(rows)}"
+        yield f"it began with other data, recorded -> now: {listed(rows)}"
     if names:
         yield f"only one of the two products has {listed(names)}"
     for what, old, new in (
