@@ -207,6 +207,12 @@ def test_only_the_withheld_text_may_differ() -> None:
     assert not hides(change("a * x", "a s3cret c"), ["s3cret"]) and not hides(change(3, "s3cret"), ["s3cret"])
     assert not hides(change("abab", "abs3cretbab"), ["s3cret"]), "what is around it may not overlap"
     assert not hides(Changed("users", ("id",), None, {"id": 1, "pin": "s3cret"}), ["s3cret"])
+    assert hides(change("/log?pin=[withheld]&x=1", "/log?pin=a%26b%20c&x=1"), ["a&b c"])
+    whole = State({"t": ({"a": "*"}, {"a": "x"})}, {"t": ()}), State({"t": ({"a": "pw"}, {"a": "x"})}, {"t": ()})
+    assert unlike(*whole, (), ["pw"]) == [] and len(unlike(*whole, (), [])) == 2
+    assert (
+        len(unlike(State({"t": ({"a": "*"},)}, {"t": ()}), State({"t": ({"a": "other"},)}, {"t": ()}), (), ["pw"])) == 2
+    )
     assert unlike(State({"t": ({"id": 1, "a": "*"},)}), State({"t": ({"id": 1, "a": "pw"},)}), (), ["pw"]) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from uigym.check.ends import apart
-from uigym.record.withheld import hides
+from uigym.record.withheld import unhidden
 from uigym.state import Changed, Row, State
 from uigym.types import Episode
 
@@ -18,7 +18,7 @@ def unlike(recorded: State, found: State, logs: Collection[str] = (), texts: Seq
         logs: Tables, and columns as "table.column", that only tell what happened and do not count.
         texts: What was withheld from the record; another text stands in their place there.
     """
-    return [change for change in apart(recorded, found, logs) if not hides(change, texts)]
+    return unhidden(apart(recorded, found, logs), texts)
 
 
 def recast(recorded: Episode, found: Episode) -> list[str]:
