@@ -16,6 +16,7 @@ from uigym.harness import Harness
 from uigym.record.again import Again, Wanted, play_again
 from uigym.record.alike import diverged_at, recast, refused_at, unlike, without
 from uigym.record.demo import Demo, Proof
+from uigym.record.vary import variation_of, varied
 from uigym.record.withheld import with_texts, withheld_texts
 from uigym.rollout import Pool
 from uigym.slot import Limits
@@ -41,7 +42,7 @@ async def prove(
         demo: Its record.
         product_version: Of the product that is played on; for the proof.
         told: Texts of steps that were withheld and that a person has said just now.
-        pool: Where it is played, open and with room for its steps; None makes one for the time being.
+        pool: Where it is played: open, of the demonstration's variation, with room for its steps; None makes one.
 
     Raises:
         ConfigError: A text that was withheld cannot be known.
@@ -50,6 +51,7 @@ async def prove(
     """
     harness.find_task(episode.task)
     one = want(episode, demo, told)
+    harness = varied(harness, variation_of(demo))
     if pool is None:
         async with Pool(harness, slots=1, limits=room(harness, len(episode.steps)), max_failure_rate=1.0) as own:
             again = await _once(own, one)
