@@ -166,10 +166,14 @@ def test_a_sample_is_spread_evenly_and_has_whatever_is_not_known() -> None:
 
 
 @pytest.mark.browser
-def test_the_same_build_breaks_nothing_and_a_new_column_does_not_either(demos: Path, tmp_path: Path) -> None:
-    told = replayed(demos, build(tmp_path / "c", "column"), "--product-version", "2.1")
-    assert (told["played"], told["count"]) == (5, 5)
+def test_a_new_column_breaks_nothing_and_a_damaged_record_stops_nothing(demos: Path, tmp_path: Path) -> None:
     store = RunStore(demos)
+    damaged = store.ids()[1]
+    (demos / "episodes" / damaged / "demo.json").write_text('{"schema": 1, "by": "me"}')
+    told = replayed(demos, build(tmp_path / "c", "column"), "--product-version", "2.1")
+    assert (told["played"], told["count"]) == (5, 4)
+    (lost,) = [one for one in told["demonstrations"] if not one["counts"]]
+    assert lost["id"] == damaged and "is no record of a demonstration" in lost["lost"]
     demo = read_demo(store, store.ids()[0])
     assert demo and len(demo.proofs) == 2 and demo.proof and demo.proof.product_version == "2.1"
 
