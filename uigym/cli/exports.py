@@ -49,8 +49,8 @@ def export_demos(
         str, typer.Option(help="The assistant's words in trl, llamafactory: qwen3, uitars, ...")
     ] = "qwen3",
     context: Annotated[
-        str, typer.Option(help='What a row of trl, llamafactory, qwen, uitars holds: full, "window(3)", ...')
-    ] = "full",
+        str, typer.Option(help='Screenshots in a row of trl, llamafactory: "window(k)", or full for whole episodes.')
+    ] = "window(3)",
     exact: Annotated[bool, typer.Option(help="Leave out demonstrations that are held only nearly.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Failures and unproven ones too.")] = False,
     as_json: AsJson = False,

@@ -14,6 +14,7 @@ from typing import Any
 
 import uigym
 from uigym.exchange.calls import call_of, definitions, heard
+from uigym.exchange.conversation import tell
 from uigym.exchange.demonstration import Demonstration
 from uigym.exchange.formats import Options, Pictures, Wording, Write
 from uigym.exchange.told import Told, ToldStep, files, objects, picture, screen_of
@@ -58,13 +59,11 @@ def _asked(demonstration: Demonstration, pictures: Pictures) -> list[dict[str, A
 
 
 def _step(demonstration: Demonstration, index: int, pictures: Pictures) -> dict[str, Any]:
-    episode = demonstration.episode
-    record = episode.steps[index]
+    record = demonstration.episode.steps[index]
     name = f"call_{index + 1}"
     function, arguments = call_of(record.action)
     call = {"tool_call_id": name, "function_name": function, "arguments": arguments}
-    more = episode.steps[index + 1 :]
-    following = more[0].image if more else episode.final_image
+    following = demonstration.after(index)
     said = told(record)
     content: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
     content += [_image(demonstration, following, pictures)] if following else []
@@ -113,16 +112,8 @@ def _told(record: Mapping[str, Any], folder: Path) -> Told:
                     steps.append(ToldStep(action, png, _content(step.get("message"), folder)[0]))
         for result in (step.get("observation") or {}).get("results") or ():
             png = _content(result.get("content"), folder)[1] or png
-    task, seed = about.get("task"), about.get("seed")
-    return Told(
-        str(record.get("trajectory_id") or record.get("session_id") or ""),
-        instruction,
-        screen or screen_of(about, png),
-        tuple(steps),
-        task if isinstance(task, str) else "",
-        seed if isinstance(seed, int) else None,
-        about,
-    )
+    name = record.get("trajectory_id") or record.get("session_id")
+    return tell({"id": name, **about, "instruction": instruction}, screen or screen_of(about, png), steps)
 
 
 def _content(content: Any, folder: Path) -> tuple[str, bytes | None]:

@@ -77,6 +77,11 @@ class Demonstration:
         """That its seed belongs to."""
         return Split.of(self.episode.seed)
 
+    def after(self, index: int) -> str:
+        """Hash of the picture after a step; empty if there is none."""
+        steps = self.episode.steps
+        return steps[index + 1].image if index + 1 < len(steps) else self.episode.final_image
+
     def steps(self) -> Iterator[Taken]:
         """Every step, in order."""
         screen, said = self.screen, ""
@@ -92,6 +97,7 @@ class Demonstration:
         proof = demo.proof if demo else None
         return {
             "id": self.id,
+            "instruction": self.episode.instruction,
             "task": self.task,
             "seed": self.episode.seed,
             "split": str(self.split),

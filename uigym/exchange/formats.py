@@ -38,8 +38,9 @@ class Options:
 
     codec: str = "qwen3"
     """Of the words that the assistant says, in the formats for trainers: one of `uigym.policy.codecs.CODECS`."""
-    context: str = "full"
-    """How much of an episode a row of those formats holds, as run files say it: "full", "window(3)"."""
+    context: str = "window(3)"
+    """How many screenshots a row of those formats holds, as run files say it: "window(k)" is a row for each action,
+    "full" one for each demonstration."""
     exact: bool = False
     """Leave out demonstrations with an action that the format holds only nearly."""
     everything: bool = False

@@ -48,10 +48,16 @@ def say(codec: str, action: Action, screen: Screen) -> Said:
 
 def hear(codec: str, words: Any, screen: Screen) -> Action:
     """The one action that the words mean; `Invalid` if they mean none, or several."""
-    heard = list(CODECS[codec].decode(words, screen))
-    if len(heard) == 2 and isinstance(heard[0], Move) and isinstance(heard[1], Drag):  # families that move there first
-        heard = heard[1:]
-    return heard[0] if len(heard) == 1 else Invalid(str(words)[:500], f"{len(heard)} actions where one was expected")
+    heard = CODECS[codec].decode(words, screen)
+    match heard:
+        case (action,):
+            return action
+        case (Move(), (Drag() | MouseDown() | MouseUp()) as action):  # families that move there first
+            return action
+        case (Move(), MouseDown(x, y, button), *moves, MouseUp(button=released)) if button == released:
+            if all(isinstance(move, Move) for move in moves):
+                return Drag(((x, y), *((move.x, move.y) for move in moves if isinstance(move, Move))), button)
+    return Invalid(str(words)[:500], f"{len(heard)} actions where one was expected")
 
 
 def difference(meant: Action, heard: Action, codec: str) -> str:
@@ -138,13 +144,7 @@ def _same_chord(one: str, other: str) -> bool:
         first, second = parse_chord(one), parse_chord(other)
     except ActionRefused:
         return False
-    return first == second or (
-        "Control" in first.modifiers  # whose letters are the same in either case
-        and set(first.modifiers) == set(second.modifiers)
-        and first.stroke is not None
-        and second.stroke is not None
-        and first.stroke.code == second.stroke.code
-    )
+    return first.stroke == second.stroke and set(first.modifiers) == set(second.modifiers)
 
 
 def _name(action: Action) -> str:
