@@ -13,7 +13,9 @@ import pytest
 from demonstrations import HEIGHT, PROVEN, WIDTH, folder, prove, put
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from uigym.cli.app import app
 from uigym.errors import ConfigError, StoreError
 from uigym.exchange import FORMATS, Exported, Options, export, tables
 from uigym.exchange.words import Unsayable, difference
@@ -150,7 +152,7 @@ FOLDERS = itertools.count()
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.lists(ACTIONS, max_size=5), ENDS, st.sampled_from([1.0, 2.0]))
 def test_whatever_is_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, actions: list[Action], end: Action, scale: float
@@ -414,3 +416,41 @@ def test_an_episode_of_this_run_is_a_record_like_any_other(tmp_path: Path) -> No
     assert isinstance(store.episode("d0"), Episode)
     with pytest.raises(StoreError):
         export(store, ["nobody"], FORMATS["hf"], tmp_path / "out")
+
+
+# --- the command ---------------------------------------------------------------------------------------------
+
+
+def command(*words: str | Path) -> Any:
+    """What `uigym export` prints and how it ends."""
+    return CliRunner().invoke(app, ["export", *map(str, words)])
+
+
+def test_a_folder_is_exported_in_a_word(tmp_path: Path) -> None:
+    folder(tmp_path / "run", (Scroll(**LEFT, dy=130.0), Done()), (HoldKey("a", 1.0), Done()))
+    plain = command(tmp_path / "run", "--to", "openai", "--out", tmp_path / "plain")
+    assert plain.exit_code == 0, plain.output
+    assert "1 demonstrations with 2 actions" in plain.stdout and "1 x openai has no word for HoldKey" in plain.stdout
+    done = command("--to", "anthropic", "--json", "--id", "d0", tmp_path / "run", "--out", tmp_path / "out")
+    assert json.loads(done.stdout) == {
+        "out": str(tmp_path / "out"), "format": "anthropic", "demonstrations": 1, "steps": 2,
+        "nearly": {"scrolling goes another distance": 1}, "left_out": {},
+    }  # fmt: skip
+    assert command("--help").stdout.count("demos") >= 2 and command().exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--to", "atiff", "--out", "out"], 'Did you mean "atif"'),
+        (["nowhere", "--to", "atif", "--out", "out"], "holds no run"),
+        (["run", "--to", "trl", "--codec", "x", "--out", "out"], "no local model speaks"),
+        (["run", "--to", "atif", "--id", "nobody", "--out", "out"], "nobody"),
+    ],
+)
+def test_wrong_words_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / "run", (Click(**LEFT), Done()))
+    found = command(*words)
+    assert found.exit_code == 2 or found.exit_code == 1
+    assert said in " ".join(found.stderr.split()) and not (tmp_path / "out").exists()
