@@ -1,0 +1,1 @@
+"""Demonstrations in the formats of others."""

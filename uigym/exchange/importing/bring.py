@@ -1,0 +1,205 @@
+"""From a recording to a demonstration: done once in the harness, judged, stored, and played again to be proven."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from uigym.env import Env
+from uigym.errors import BrowserError, HarnessError, attribute
+from uigym.exchange.importing.act import Actor, EnvHands
+from uigym.exchange.importing.asked import Asked, Do, Leave, Recording
+from uigym.harness import Harness
+from uigym.product.calls import finished
+from uigym.record.demo import Demo, Proof, write_demo
+from uigym.rollout import Request
+from uigym.slot import Limits
+from uigym.store import RunStore
+from uigym.types import Answer, Dialog, Done, Episode, Stop, Verdict
+from uigym.verify import judge
+
+_GONE = ("TargetClosedError", "Target crashed", "Page crashed", "has been closed")
+Prove: TypeAlias = Callable[[Harness, Episode, Demo], Awaitable[Proof]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a recording is to become."""
+
+    task: str
+    """Name of the task."""
+    seed: int
+    source: str = ""
+    """Format and file: "devtools order.json"."""
+    by: str = "person"
+    """Who gave the recording."""
+    answer: str | None = None
+    """With what to end; None ends with what the recording says, if the task needs it."""
+    accept: bool = True
+    """What dialogs are told: recordings do not say it."""
+    keep_going: bool = False
+    """Go on after a step that cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is to be said of a step."""
+
+    number: int
+    """As people count the steps of the file: from 1."""
+    words: str
+    """The step."""
+    why: str
+    """Why it could not be done, or was left out, or came out otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import."""
+
+    episode: Episode | None
+    """None if a step could not be done, so that nothing was stored."""
+    demo: Demo | None
+    unresolved: tuple[Told, ...]
+    """Steps that could not be done."""
+    left_out: tuple[Told, ...]
+    """Steps in which a hand has nothing to do."""
+    remarks: tuple[Told, ...]
+    """Steps that came out otherwise than recorded."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a demonstration."""
+        return self.demo is not None and self.demo.proof is not None and self.demo.proof.counts
+
+
+async def bring_in(
+    harness: Harness, recording: Recording, plan: Plan, store: RunStore, prove: Prove | None = None
+) -> Imported:
+    """Do a recording in the harness, and store what came of it as an episode with its record and its proof.
+
+    Args:
+        harness: The product.
+        recording: What is asked for.
+        plan: The task, the seed, and what the recording does not say.
+        store: Where it goes.
+        prove: Plays it again; None leaves it unproven.
+
+    Raises:
+        HarnessError: There is no such task.
+        ProductError, BrowserError, VerifierError: The machinery failed: nothing was stored.
+        StoreError: The folder cannot be written.
+    """
+    task = harness.find_task(plan.task)
+    limits = Limits(max_steps=max(task.max_steps, 10 * len(recording.steps) + 20), episode_s=3600.0)
+    async with Env(harness, limits=limits) as env:
+        run = await _Run.begin(env, recording, plan)
+        if not await run.all():
+            return run.result(None, None)
+        episode = await run.end()
+        demo = run.demo(episode)
+        images = dict(env.images)
+    store.write(episode, images)
+    write_demo(store, episode.id, demo)
+    if prove is not None:
+        demo = dataclasses.replace(demo, proofs=(await prove(harness, episode, demo),))
+        write_demo(store, episode.id, demo)
+    return run.result(episode, demo)
+
+
+def episode_id(harness: str, plan: Plan, steps: Iterable[Asked]) -> str:
+    """A function of the task, the seed and what the recording asks for: who imports it again replaces it."""
+    digest = hashlib.sha256(repr([step.act for step in steps]).encode()).hexdigest()[:8]
+    return Request(plan.task, plan.seed, f"import-{digest}").id(harness)
+
+
+class _Run:
+    """One recording in one episode."""
+
+    def __init__(self, env: Env, recording: Recording, plan: Plan, hands: EnvHands):
+        self._env, self._recording, self._plan, self._hands = env, recording, plan, hands
+        self._actor = Actor(env, hands)
+        self._unresolved: list[Told] = []
+        self._left_out: list[Told] = []
+        self._remarks: list[Told] = []
+
+    @classmethod
+    async def begin(cls, env: Env, recording: Recording, plan: Plan) -> _Run:
+        """Reset the environment for it."""
+        name = episode_id(env.harness.name, plan, recording.steps)
+        seen = await env.reset(plan.task, plan.seed, episode_id=name, policy=plan.by)
+        asks = any(isinstance(step.act, Do) and isinstance(step.act.action, Dialog) for step in recording.steps)
+        return cls(env, recording, plan, EnvHands(env, seen, None if asks else plan.accept))
+
+    @property
+    def secrets(self) -> dict[int, str]:
+        """What was typed into password fields, by step."""
+        return self._actor.secrets
+
+    async def all(self) -> bool:
+        """Do every step; whether the episode is worth keeping."""
+        for asked in self._recording.steps:
+            if isinstance(asked.act, Leave):
+                self._left_out.append(Told(asked.number, asked.words, asked.act.why))
+            elif self._env.episode is not None:
+                self._unresolved.append(Told(asked.number, asked.words, self._why_over()))
+                break
+            elif not await self._one(asked) and not self._plan.keep_going:
+                break
+        return not self._unresolved or self._plan.keep_going
+
+    async def _one(self, asked: Asked) -> bool:
+        try:
+            with attribute(HarnessError, "looking at the page"):
+                await self._actor.do(asked)
+        except HarnessError as exc:
+            if any(sign in str(exc) for sign in _GONE):
+                raise BrowserError(f"the browser went away in step {asked.number}: {exc}") from exc
+            self._unresolved.append(Told(asked.number, asked.words, str(exc)))
+            return False
+        self._remarks += [Told(asked.number, asked.words, remark) for remark in self._actor.remarks]
+        return True
+
+    async def end(self) -> Episode:
+        """End the episode, unless it is over; what it is worth."""
+        said = self._recording.answer if self._plan.answer is None else Answer(self._plan.answer)
+        if self._env.episode is None:
+            await self._actor.end(said or Done())
+        episode = self._env.episode
+        assert episode is not None
+        if self._plan.answer is None and episode.stop is Stop.ANSWERED:
+            return await self._without_needless_answer(episode)
+        return episode
+
+    async def _without_needless_answer(self, episode: Episode) -> Episode:
+        """An agent's parting words are no answer where the verifier passes without them."""
+        last = dataclasses.replace(episode.steps[-1], action=Done())
+        steps = (*episode.steps[:-1], last)
+        bare = dataclasses.replace(episode, steps=steps, stop=Stop.DONE, answer=None, verdict=None)
+        verdict: Verdict = await finished(judge, self._env.instance.verifier, bare)
+        return dataclasses.replace(bare, verdict=verdict) if verdict.success else episode
+
+    def demo(self, episode: Episode) -> Demo:
+        """The record beside the episode."""
+        recording, (width, height) = self._recording, self._env.harness.viewport
+        notes = dict(recording.about)
+        if recording.size not in (None, (width, height)):
+            notes["recorded_in"] = recording.size
+        for name, told in (("unresolved", self._unresolved), ("remarks", self._remarks)):
+            if told:
+                notes[name] = [f"step {one.number}, {one.words}: {one.why}" for one in told]
+        if self._hands.answered:
+            notes["dialogs"] = list(self._hands.answered)
+        return Demo(self._plan.by, "import", width, height, episode.scale, self._plan.source, notes)
+
+    def result(self, episode: Episode | None, demo: Demo | None) -> Imported:
+        """What is told of it."""
+        return Imported(episode, demo, tuple(self._unresolved), tuple(self._left_out), tuple(self._remarks))
+
+    def _why_over(self) -> str:
+        episode = self._env.episode
+        assert episode is not None
+        return f"the episode was over before it: {episode.stop}, after {len(episode.steps)} actions"
