@@ -25,11 +25,11 @@ from uigym.exchange.importing.asked import (
     Visit,
 )
 from uigym.exchange.importing.locate import locate
+from uigym.exchange.importing.pixels import scaled
 from uigym.policy.hands import WAIT_S, LocatorByHand
 from uigym.types import (
     Action,
     Answer,
-    Click,
     Decision,
     Dialog,
     Done,
@@ -305,13 +305,14 @@ class Actor:
 
     async def _do(self, act: Do) -> None:
         width, height = self._env.harness.viewport
-        if act.size is not None and act.size != (width, height):
+        own_width, own_height = act.size or (width, height)
+        by = width / own_width
+        if abs(own_height * by - height) > 1:
             raise HarnessError(
-                f"its coordinates are for a viewport of {act.size[0]} x {act.size[1]}; {self._env.harness.name} has {width} x {height}"
+                f"its coordinates are for a viewport of {own_width} x {own_height}, which is no picture of the "
+                f"{width} x {height} that {self._env.harness.name} has"
             )
-        if isinstance(act.action, Click) and act.size is None and not (act.action.x < width and act.action.y < height):
-            raise HarnessError(f"{act.action.x:g}, {act.action.y:g} is outside of the viewport of {width} x {height}")
-        await self._hands.take(act.action)
+        await self._hands.take(scaled(act.action, by) if by != 1 else act.action)
 
     async def _cannot(self, act: Cannot) -> None:
         raise HarnessError(act.why)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from uigym.env import Env
 from uigym.errors import BrowserError, HarnessError, attribute
@@ -14,7 +13,9 @@ from uigym.exchange.importing.act import Actor, EnvHands
 from uigym.exchange.importing.asked import Asked, Do, Leave, Recording
 from uigym.harness import Harness
 from uigym.product.calls import finished
-from uigym.record.demo import Demo, Proof, write_demo
+from uigym.record.demo import Demo, write_demo
+from uigym.record.prove import prove
+from uigym.record.withhold import Withheld, withhold
 from uigym.rollout import Request
 from uigym.slot import Limits
 from uigym.store import RunStore
@@ -22,7 +23,6 @@ from uigym.types import Answer, Dialog, Done, Episode, Stop, Verdict
 from uigym.verify import judge
 
 _GONE = ("TargetClosedError", "Target crashed", "Page crashed", "has been closed")
-Prove: TypeAlias = Callable[[Harness, Episode, Demo], Awaitable[Proof]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Remark:
     """What is to be said of a step."""
 
     number: int
@@ -63,11 +63,11 @@ class Imported:
     episode: Episode | None
     """None if a step could not be done, so that nothing was stored."""
     demo: Demo | None
-    unresolved: tuple[Told, ...]
+    unresolved: tuple[Remark, ...]
     """Steps that could not be done."""
-    left_out: tuple[Told, ...]
+    left_out: tuple[Remark, ...]
     """Steps in which a hand has nothing to do."""
-    remarks: tuple[Told, ...]
+    remarks: tuple[Remark, ...]
     """Steps that came out otherwise than recorded."""
 
     @property
@@ -76,21 +76,18 @@ class Imported:
         return self.demo is not None and self.demo.proof is not None and self.demo.proof.counts
 
 
-async def bring_in(
-    harness: Harness, recording: Recording, plan: Plan, store: RunStore, prove: Prove | None = None
-) -> Imported:
-    """Do a recording in the harness, and store what came of it as an episode with its record and its proof.
+async def bring_in(harness: Harness, recording: Recording, plan: Plan, store: RunStore) -> Imported:
+    """Do a recording in the harness, store what came of it as an episode with its record, and prove it.
 
     Args:
         harness: The product.
         recording: What is asked for.
         plan: The task, the seed, and what the recording does not say.
         store: Where it goes.
-        prove: Plays it again; None leaves it unproven.
 
     Raises:
         HarnessError: There is no such task.
-        ProductError, BrowserError, VerifierError: The machinery failed: nothing was stored.
+        ProductError, BrowserError, VerifierError: The machinery failed; what was stored is not proven.
         StoreError: The folder cannot be written.
     """
     task = harness.find_task(plan.task)
@@ -99,20 +96,24 @@ async def bring_in(
         run = await _Run.begin(env, recording, plan)
         if not await run.all():
             return run.result(None, None)
-        episode = await run.end()
-        demo = run.demo(episode)
-        images = dict(env.images)
+        withheld = withhold(await run.end(), run.secrets, run.secrets.values())
+        episode, images = withheld.episode, dict(env.images)
+    demo = run.demo(withheld)
     store.write(episode, images)
     write_demo(store, episode.id, demo)
-    if prove is not None:
-        demo = dataclasses.replace(demo, proofs=(await prove(harness, episode, demo),))
-        write_demo(store, episode.id, demo)
+    proof = await prove(harness, episode, demo, told=withheld.told)
+    demo = dataclasses.replace(demo, proofs=(proof,))
+    write_demo(store, episode.id, demo)
     return run.result(episode, demo)
 
 
 def episode_id(harness: str, plan: Plan, steps: Iterable[Asked]) -> str:
-    """A function of the task, the seed and what the recording asks for: who imports it again replaces it."""
-    digest = hashlib.sha256(repr([step.act for step in steps]).encode()).hexdigest()[:8]
+    """A function of the task, the seed and what the recording asks for: who imports it again replaces it.
+
+    Not of texts that were typed, among which may be a password.
+    """
+    said = [plan.source, *(f"{step.number} {step.words}" for step in steps)]
+    digest = hashlib.sha256("\n".join(said).encode()).hexdigest()[:8]
     return Request(plan.task, plan.seed, f"import-{digest}").id(harness)
 
 
@@ -122,9 +123,9 @@ class _Run:
     def __init__(self, env: Env, recording: Recording, plan: Plan, hands: EnvHands):
         self._env, self._recording, self._plan, self._hands = env, recording, plan, hands
         self._actor = Actor(env, hands)
-        self._unresolved: list[Told] = []
-        self._left_out: list[Told] = []
-        self._remarks: list[Told] = []
+        self._unresolved: list[Remark] = []
+        self._left_out: list[Remark] = []
+        self._remarks: list[Remark] = []
 
     @classmethod
     async def begin(cls, env: Env, recording: Recording, plan: Plan) -> _Run:
@@ -143,9 +144,9 @@ class _Run:
         """Do every step; whether the episode is worth keeping."""
         for asked in self._recording.steps:
             if isinstance(asked.act, Leave):
-                self._left_out.append(Told(asked.number, asked.words, asked.act.why))
+                self._left_out.append(Remark(asked.number, asked.words, asked.act.why))
             elif self._env.episode is not None:
-                self._unresolved.append(Told(asked.number, asked.words, self._why_over()))
+                self._unresolved.append(Remark(asked.number, asked.words, self._why_over()))
                 break
             elif not await self._one(asked) and not self._plan.keep_going:
                 break
@@ -158,19 +159,20 @@ class _Run:
         except HarnessError as exc:
             if any(sign in str(exc) for sign in _GONE):
                 raise BrowserError(f"the browser went away in step {asked.number}: {exc}") from exc
-            self._unresolved.append(Told(asked.number, asked.words, str(exc)))
+            self._unresolved.append(Remark(asked.number, asked.words, str(exc)))
             return False
-        self._remarks += [Told(asked.number, asked.words, remark) for remark in self._actor.remarks]
+        self._remarks += [Remark(asked.number, asked.words, remark) for remark in self._actor.remarks]
         return True
 
     async def end(self) -> Episode:
         """End the episode, unless it is over; what it is worth."""
         said = self._recording.answer if self._plan.answer is None else Answer(self._plan.answer)
-        if self._env.episode is None:
+        is_open = self._env.episode is None
+        if is_open:
             await self._actor.end(said or Done())
         episode = self._env.episode
         assert episode is not None
-        if self._plan.answer is None and episode.stop is Stop.ANSWERED:
+        if is_open and said is not None and self._plan.answer is None:
             return await self._without_needless_answer(episode)
         return episode
 
@@ -182,10 +184,10 @@ class _Run:
         verdict: Verdict = await finished(judge, self._env.instance.verifier, bare)
         return dataclasses.replace(bare, verdict=verdict) if verdict.success else episode
 
-    def demo(self, episode: Episode) -> Demo:
+    def demo(self, withheld: Withheld) -> Demo:
         """The record beside the episode."""
         recording, (width, height) = self._recording, self._env.harness.viewport
-        notes = dict(recording.about)
+        notes = {**recording.about, **withheld.notes}
         if recording.size not in (None, (width, height)):
             notes["recorded_in"] = recording.size
         for name, told in (("unresolved", self._unresolved), ("remarks", self._remarks)):
@@ -193,7 +195,7 @@ class _Run:
                 notes[name] = [f"step {one.number}, {one.words}: {one.why}" for one in told]
         if self._hands.answered:
             notes["dialogs"] = list(self._hands.answered)
-        return Demo(self._plan.by, "import", width, height, episode.scale, self._plan.source, notes)
+        return Demo(self._plan.by, "import", width, height, withheld.episode.scale, self._plan.source, notes)
 
     def result(self, episode: Episode | None, demo: Demo | None) -> Imported:
         """What is told of it."""
