@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +15,10 @@ from rich.markup import escape
 from uigym.cli.options import AsJson, OutFolder, SplitName, find_tasks, parse_seeds
 from uigym.cli.terminal import FAILED, out, print_json
 from uigym.errors import ConfigError, did_you_mean
-from uigym.harness import Harness, Split, Task
+from uigym.harness import Split, Task
 
 if TYPE_CHECKING:
-    from uigym.exchange.importing import Imported, Recording
+    from uigym.exchange.importing import Imported, Plan, Recording
 
 
 def import_(
@@ -53,42 +54,59 @@ def import_(
       uigym import order.json --from devtools --task kiosk/order --seed 3 --out data/demos
       uigym import session.jsonl --from codegen --task ./crm.py/create_deal --seed 0 --out data/demos
     """
-    from uigym.exchange.importing import READERS, Plan, bring_in
-    from uigym.store import RunStore
+    from uigym.exchange.importing import READERS, Plan
 
     if from_ not in READERS:
         raise ConfigError(f'no format "{from_}" to import. {did_you_mean(from_, READERS)}')
     wanted = None if seed is None else parse_seeds(str(seed), split)[0]
-    results = []
+    orders = []
     for recording in READERS[from_](file):
-        harness, found = _task(recording, task)
+        found = _task(recording, task)
+        who = by or recording.about.get("by") or ("browser-use" if from_ == "browser-use" else "person")
         plan = Plan(
             found.name,
             _seed(recording, wanted),
             source=f"{from_} {file.name}",
-            by=by or str(recording.about.get("by") or ("browser-use" if from_ == "browser-use" else "person")),
+            by=str(who),
             answer=answer,
             accept=not dismiss,
             keep_going=keep_going,
         )
-        done = asyncio.run(bring_in(harness, recording, plan, RunStore(folder)))
-        results.append(done)
-        if not as_json:
-            _tell(found, done, folder)
+        orders.append((found, recording, plan))
+    if not orders:
+        raise ConfigError(f"{file} has no recording")
+    results = asyncio.run(_bring_in(orders, folder, quiet=as_json))
     if as_json:
         print_json({"out": str(folder), "imports": [_as_json(done) for done in results]})
-    if not results or not all(done.counts for done in results):
+    if not all(done.counts for done in results):
         raise typer.Exit(FAILED)
 
 
-def _task(recording: Recording, named: str | None) -> tuple[Harness, Task]:
+async def _bring_in(orders: list[tuple[Task, Recording, Plan]], folder: Path, *, quiet: bool) -> list[Imported]:
+    from uigym.exchange.importing import Importer
+    from uigym.store import RunStore
+
+    store, importers, results = RunStore(folder), dict[str, Importer](), []
+    async with AsyncExitStack() as stack:
+        for task, recording, plan in orders:
+            name = task.harness.name
+            if name not in importers:
+                importers[name] = await stack.enter_async_context(Importer(task.harness, store))
+            done = await importers[name].bring_in(recording, plan)
+            results.append(done)
+            if not quiet:
+                _tell(task, done, folder)
+    return results
+
+
+def _task(recording: Recording, named: str | None) -> Task:
     ref = named or recording.task
     if not named and not re.fullmatch(r"[\w-]+/[\w-]+", ref):  # never the path of a file: that would be run
         raise ConfigError("the file does not say what it shows: name the task with --task HARNESS/TASK")
-    harness, tasks = find_tasks(ref)
+    _, tasks = find_tasks(ref)
     if len(tasks) != 1:
         raise ConfigError(f"{ref} has {len(tasks)} tasks: name one of them with --task {ref}/TASK")
-    return harness, tasks[0]
+    return tasks[0]
 
 
 def _seed(recording: Recording, wanted: int | None) -> int:

@@ -9,9 +9,10 @@ from uigym.exchange import FORMATS
 from uigym.exchange.importing import browser_use, codegen, devtools, pixels
 from uigym.exchange.importing.asked import Recording as Recording
 from uigym.exchange.importing.bring import Imported as Imported
+from uigym.exchange.importing.bring import Importer as Importer
 from uigym.exchange.importing.bring import Plan as Plan
 from uigym.exchange.importing.bring import Remark as Remark
-from uigym.exchange.importing.bring import bring_in as bring_in
+from uigym.exchange.importing.bring import follow as follow
 
 READERS: Mapping[str, Callable[[Path], Iterable[Recording]]] = {
     "devtools": lambda path: [devtools.read(path)],

@@ -165,7 +165,12 @@ class Actor:
     # --- on elements ---------------------------------------------------------------------------------------
 
     async def _found(self, target: Target) -> LocatorByHand:
-        return LocatorByHand(await locate(self._env.session.page, target), self._hands)
+        found = await locate(self._env.session.page, target)
+        if found.after_s:  # whoever plays it again must wait as long, and see what is acted on
+            await self._hands.take(Wait(max(0.1, round(found.after_s, 1))))
+        if not found.alone:
+            self.remarks.append("several elements are as recorded, or none is visible: the first was taken")
+        return LocatorByHand(found.locator, self._hands)
 
     async def _press(self, act: Press) -> None:
         found = await self._found(act.target)

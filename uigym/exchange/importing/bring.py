@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from uigym.env import Env
 from uigym.errors import BrowserError, HarnessError, attribute
@@ -16,12 +17,14 @@ from uigym.product.calls import finished
 from uigym.record.demo import Demo, write_demo
 from uigym.record.prove import prove
 from uigym.record.withhold import Withheld, withhold
-from uigym.rollout import Request
+from uigym.rollout import Pool, Request
 from uigym.slot import Limits
 from uigym.store import RunStore
 from uigym.types import Answer, Dialog, Done, Episode, Stop, Verdict
 from uigym.verify import judge
 
+_LIMITS = Limits(max_steps=100_000, episode_s=7200.0)
+"""A recording ends by itself; how many steps the task allows is for those who learn from it."""
 _GONE = ("TargetClosedError", "Target crashed", "Page crashed", "has been closed")
 
 
@@ -76,35 +79,71 @@ class Imported:
         return self.demo is not None and self.demo.proof is not None and self.demo.proof.counts
 
 
-async def bring_in(harness: Harness, recording: Recording, plan: Plan, store: RunStore) -> Imported:
-    """Do a recording in the harness, store what came of it as an episode with its record, and prove it.
+class Importer:
+    """Turns recordings into demonstrations of one harness; use it as a context manager.
 
-    Args:
-        harness: The product.
-        recording: What is asked for.
-        plan: The task, the seed, and what the recording does not say.
-        store: Where it goes.
+    Example:
+        >>> async def bring(harness, recording, plan):  # doctest: +SKIP
+        ...     async with Importer(harness, RunStore("data/demos")) as importer:
+        ...         return await importer.bring_in(recording, plan)
+    """
+
+    def __init__(self, harness: Harness, store: RunStore):
+        self.harness, self.store = harness, store
+        self._env = Env(harness, limits=_LIMITS)
+        self._pool = Pool(harness, slots=1, limits=_LIMITS, max_failure_rate=1.0)
+        self._opened = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        try:
+            await self._env.close()
+        finally:
+            await self._pool.close()
+
+    async def bring_in(self, recording: Recording, plan: Plan) -> Imported:
+        """Do a recording in the harness, store what came of it as an episode with its record, and prove it.
+
+        Args:
+            recording: What is asked for.
+            plan: The task, the seed, and what the recording does not say.
+
+        Raises:
+            HarnessError: There is no such task.
+            ProductError, BrowserError, VerifierError: The machinery failed; what was stored is not proven.
+            StoreError: The folder cannot be written.
+        """
+        done, told, images = await follow(self._env, recording, plan)
+        if done.episode is None or done.demo is None:
+            return done
+        self.store.write(done.episode, images)
+        write_demo(self.store, done.episode.id, done.demo)
+        if not self._opened:
+            await self._pool.__aenter__()
+            self._opened = True
+        proof = await prove(self.harness, done.episode, done.demo, told=told, pool=self._pool)
+        demo = dataclasses.replace(done.demo, proofs=(proof,))
+        write_demo(self.store, done.episode.id, demo)
+        return dataclasses.replace(done, demo=demo)
+
+
+async def follow(env: Env, recording: Recording, plan: Plan) -> tuple[Imported, Mapping[int, str], Mapping[str, bytes]]:
+    """Do a recording in an environment with room for its steps.
+
+    Returns:
+        What came of it, not proven; texts of passwords by step, which were left out of it; its pictures by hash.
 
     Raises:
         HarnessError: There is no such task.
-        ProductError, BrowserError, VerifierError: The machinery failed; what was stored is not proven.
-        StoreError: The folder cannot be written.
+        ProductError, BrowserError, VerifierError: The machinery failed.
     """
-    task = harness.find_task(plan.task)
-    limits = Limits(max_steps=max(task.max_steps, 10 * len(recording.steps) + 20), episode_s=3600.0)
-    async with Env(harness, limits=limits) as env:
-        run = await _Run.begin(env, recording, plan)
-        if not await run.all():
-            return run.result(None, None)
-        withheld = withhold(await run.end(), run.secrets, run.secrets.values())
-        episode, images = withheld.episode, dict(env.images)
-    demo = run.demo(withheld)
-    store.write(episode, images)
-    write_demo(store, episode.id, demo)
-    proof = await prove(harness, episode, demo, told=withheld.told)
-    demo = dataclasses.replace(demo, proofs=(proof,))
-    write_demo(store, episode.id, demo)
-    return run.result(episode, demo)
+    run = await _Run.begin(env, recording, plan)
+    if not await run.all():
+        return run.result(None, None), {}, {}
+    withheld = withhold(await run.end(), run.secrets, run.secrets.values())
+    return run.result(withheld.episode, run.demo(withheld)), withheld.told, dict(env.images)
 
 
 def episode_id(harness: str, plan: Plan, steps: Iterable[Asked]) -> str:

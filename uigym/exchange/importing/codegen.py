@@ -1,7 +1,7 @@
 """Recordings of `playwright codegen --target=jsonl`: a line of options, then a line for each action.
 
 Its selectors are Playwright's own. It fills a field with what it held in the end, and says which page each action was
-on by an id; pages count here in the order in which they first appear.
+on by an id; pages count here in the order in which they were opened.
 """
 
 from __future__ import annotations
@@ -57,8 +57,17 @@ def _steps(told: list[tuple[int, dict[str, Any]]], path: Path) -> Iterator[Asked
         page = a_text(record, "pageGuid", where, "")
         if page not in pages:
             pages.append(page)
+        pages += [opened for opened in _opened(record, where) if opened not in pages]
         act = _KINDS[name](record, where)
         yield Asked(line, _words(name, record), act, None if isinstance(act, Leave) else pages.index(page))
+
+
+def _opened(record: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Windows that the action opened."""
+    for entry in a_list(record, "signals", where):
+        signal = a_mapping(entry, where)
+        if signal.get("name") == "popup":
+            yield a_text(signal, "popupPageGuid", where)
 
 
 def _target(record: Mapping[str, Any], where: str) -> Target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from uigym.errors import HarnessError
@@ -18,8 +19,20 @@ _GRACE_S = 1.0
 _POLL_S = 0.05
 
 
-async def locate(page: Any, target: Target) -> Any:
-    """Playwright's locator of the one element; of the first visible one, where no way finds one alone.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The element."""
+
+    locator: Any
+    """Playwright's."""
+    alone: bool
+    """Some way finds it and no other that is visible."""
+    after_s: float
+    """How long it was waited for; 0 if it was there."""
+
+
+async def locate(page: Any, target: Target) -> Found:
+    """The one element; the first visible one, where no way finds one alone.
 
     Args:
         page: Playwright's page.
@@ -28,14 +41,14 @@ async def locate(page: Any, target: Target) -> Any:
     Raises:
         HarnessError: It is not there, or no way to it can be used.
     """
-    began = time.monotonic()
+    began, looks = time.monotonic(), 0
     while True:
         found, second, wrong = await _look(page, target)
-        waited = time.monotonic() - began
+        waited, looks = time.monotonic() - began, looks + 1
         if found is not None:
-            return found
+            return Found(found, True, waited if looks > 1 else 0.0)
         if second is not None and waited > _GRACE_S:
-            return second
+            return Found(second, False, 0.0)
         if waited > WAIT_S:
             tried = "; ".join(target.ways[:3])
             raise HarnessError(f"no such element on the page after {waited:.0f} s: {wrong or tried:.400}")

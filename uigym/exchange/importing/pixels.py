@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from uigym.errors import ConfigError, attribute
 from uigym.exchange.importing.asked import Act, Asked, Cannot, Do, Recording
 from uigym.exchange.importing.files import brief
 from uigym.exchange.told import Told
@@ -17,7 +18,8 @@ def reader(read: Callable[[Path], Iterator[Told]]) -> Callable[[Path], Iterator[
     """What the files ask for that a reader of `uigym.exchange.FORMATS` reads."""
 
     def recordings(path: Path) -> Iterator[Recording]:
-        yield from map(_recording, read(path))
+        with attribute(ConfigError, f"{path} is no recording of this format"):
+            yield from map(_recording, read(path))
 
     return recordings
 
