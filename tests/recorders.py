@@ -10,7 +10,7 @@ from typing import Any
 from uigym.env import Env
 from uigym.harness import Harness
 from uigym.policy.oracle import OraclePolicy
-from uigym.types import Episode
+from uigym.types import Answer, Done, Episode
 
 
 def record_codegen(harness: Harness, task: str, seed: int, path: Path) -> Episode:
@@ -30,7 +30,10 @@ async def _played(harness: Harness, task: str, seed: int) -> tuple[Episode, list
         policy = OraclePolicy().for_episode(env)
         url = env.session.url
         while env.episode is None:
-            observation = (await env.step(await policy.act(observation, env.history))).observation
+            action = await policy.act(observation, env.history)
+            if isinstance(action, Answer | Done):
+                await context._channel.stopRecording()  # which first hands over what is still on its way
+            observation = (await env.step(action)).observation
         await policy.close()
         episode = env.episode
     header = {"browserName": "chromium", "launchOptions": {"headless": False}, "contextOptions": {}}

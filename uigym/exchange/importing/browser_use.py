@@ -229,7 +229,8 @@ def _ways(element: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _tab(tab: Any) -> str:
-    return str(tab.get("tab_id", tab.get("page_id", "")))[-4:] if isinstance(tab, dict) else ""
+    told = [tab[name] for name in ("tab_id", "target_id", "page_id") if name in tab] if isinstance(tab, dict) else []
+    return str(told[0])[-4:] if told else ""
 
 
 def _words(action: _Action) -> str:
