@@ -13,7 +13,8 @@ import pytest_asyncio
 from tests.forms import forms, told
 from uigym.browser import Browser
 from uigym.env import Env, Limits
-from uigym.exchange.importing import READERS, Imported, Plan, follow, locate
+from uigym.exchange.importing import READERS, Imported, Plan, Recording, follow, locate
+from uigym.exchange.importing.asked import Asked, Do, Fill, Target
 from uigym.types import Click, Dialog, Key, Scroll, SwitchTab, Type, Upload, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -153,14 +154,56 @@ async def test_a_password_is_typed_and_left_out_of_what_is_stored(flow: Flow, en
     assert "hunter2!" not in repr(done) and done.demo.notes["withheld"] == {"1": "prompt"}
 
 
+async def test_a_password_that_comes_as_pixels_is_left_out_too(env: Env) -> None:
+    (place,) = [a for a in actions(await follow_secret(env)) if isinstance(a, Click)]
+    done, told_, _ = await follow(env, recording_of(place, Type("hunter2!")), Plan("use", 0))
+    assert told_ == {1: "hunter2!"} and "hunter2!" not in repr(done)
+
+
+def recording_of(*acts: Any) -> Recording:
+    return Recording(tuple(Asked(number, "", Do(act, (800, 600))) for number, act in enumerate(acts, 1)))
+
+
+async def follow_secret(env: Env) -> Imported:
+    fill = Asked(1, "", Fill(Target(("#secret",)), "x-y-z"))
+    done, _, _ = await follow(env, Recording((fill,)), Plan("use", 0))
+    return done
+
+
+async def test_pixels_of_a_larger_picture_of_the_same_page_are_brought_to_scale(env: Env) -> None:
+    done = await follow_secret(env)
+    (place,) = [a for a in actions(done) if isinstance(a, Click)]
+    twice = Asked(1, "", Do(Click(2 * place.x, 2 * place.y), (1600, 1200)))
+    found, _, _ = await follow(env, Recording((twice,)), Plan("use", 0))
+    assert actions(found)[0] == place
+    other, _, _ = await follow(env, Recording((Asked(1, "", Do(place, (1600, 900))),)), Plan("use", 0))
+    assert "are for a viewport of 1600 x 900" in other.unresolved[0].why
+
+
+async def test_what_was_said_otherwise_is_remarked(env: Env) -> None:
+    waits = tuple(Asked(number, "", Do(Wait(0.01))) for number in range(1, 45))
+    done, _, _ = await follow(env, Recording(waits, about={"instruction": "Do not."}), Plan("use", 0))
+    assert [one.why for one in done.remarks] == [
+        "the file has 'Do not.' where the task has 'Use the form.'", "it takes 45 actions, and an agent may take 40"
+    ]  # fmt: skip
+
+
+async def test_a_file_field_that_was_filled_is_given_the_episodes_file(flow: Flow) -> None:
+    done = await flow(click("#file"), click("#agree"), step("change", "#file", value="C:\\fakepath\\b.txt"))
+    assert done_to(done) == {"agree": True, "file": "b.txt"}
+    assert actions(done)[1] == Key("Escape"), "the chooser that was opened and left is cancelled"
+
+
 @pytest.mark.parametrize(
     ("step", "why"),
     [
+        (step("change", "#file", value="a.txt"), "a file field takes files"),
+        (step("change", "#file", value="C:\\fakepath\\gone.txt"), "was refused"),
         (click("#nowhere"), "no such element on the page"),
         (click("css=>>>nonsense[["), "no such element on the page"),
         (click("#agree", frame=[7]), "no such element on the page"),
         (step("change", "#canvas", value="x"), "a canvas is no field that can be filled"),
-        (step("change", "#colour", value="violet"), "has no option 'violet'"),
+        (step("change", "#colour", value="violet"), "the element has no option 'violet'; options: Red, Green, Blue"),
         (step("change", "#level", value="70"), "the slider goes from 0 to 10"),
         (click("#agree", button="back"), "a mouse button 'back' is none"),
         ({"type": "navigate", "url": "https://forms.example/other"}, "does not grant Goto"),

@@ -46,6 +46,11 @@ from uigym.types import (
 _KIND = """el => ({tag: el.tagName, type: el.type || "", text: el.isContentEditable, value: el.value ?? el.textContent,
     free: el === document.body || el === document.documentElement, multiple: !!el.multiple})"""
 _FOCUSED = "el => { const a = el.getRootNode().activeElement; return !!a && (a === el || el.contains(a)); }"
+_TYPED_INTO = """el => el.isContentEditable || el.tagName === "TEXTAREA" || (el.tagName === "INPUT" &&
+    !["checkbox", "radio", "button", "submit", "reset", "image", "file", "range", "color"].includes(el.type))"""
+_SECRET = """() => { let a = document.activeElement;
+    for (let next; a; a = next) { next = a.shadowRoot?.activeElement || a.contentDocument?.activeElement; if (!next) break; }
+    return a?.tagName === "INPUT" && a.type === "password"; }"""
 _DRAWN = "el => ['canvas', 'svg', 'video', 'img', 'embed', 'object'].includes(el.tagName.toLowerCase()) || !!el.closest('svg')"
 _RANGE = "el => [Number(el.value), Number(el.min || 0), Number(el.max || 100), el.getBoundingClientRect().width]"
 _PLACE = """el => { const e = el || document.scrollingElement, r = e.getBoundingClientRect(), page = e === document.scrollingElement;
@@ -133,6 +138,7 @@ class Actor:
         """What came out otherwise than recorded and stopped nothing, for the step that is being done."""
         self._env, self._hands = env, hands
         self._origin = ""  # of the product when it was recorded
+        self._named = "<>"  # what Playwright calls the element that was found last
         self._ways: dict[type, Callable[[Any], Any]] = {
             Press: self._press, Hover: self._hover, Fill: self._fill, Choose: self._choose, Tick: self._tick,
             Give: self._give, Strike: self._strike, Turn: self._turn, Visit: self._visit, Do: self._do, Cannot: self._cannot,
@@ -146,13 +152,16 @@ class Actor:
             ProductError, BrowserError: The machinery failed.
         """
         self.remarks = []
-        with suppress(Ended):
-            await self._do_it(asked)
+        try:
+            with suppress(Ended):
+                await self._do_it(asked)
+        except HarnessError as exc:
+            raise HarnessError(str(exc).replace(self._named, "the element")) from exc
 
     async def _do_it(self, asked: Asked) -> None:
         self._hands.text = asked.text
-        if self._hands.seen.open.chooser is not None and not isinstance(asked.act, Give | Do):
-            await self._hands.take(Key("Escape"))
+        if not isinstance(asked.act, Give | Fill | Do):
+            await self._leave_chooser()
         if asked.tab is not None:
             await self._show(asked.tab)
         await self._ways[type(asked.act)](asked.act)
@@ -170,6 +179,7 @@ class Actor:
             await self._hands.take(Wait(max(0.1, round(found.after_s, 1))))
         if not found.alone:
             self.remarks.append("several elements are as recorded, or none is visible: the first was taken")
+        self._named = repr(found.locator)
         return LocatorByHand(found.locator, self._hands)
 
     async def _press(self, act: Press) -> None:
@@ -185,12 +195,14 @@ class Actor:
     async def _fill(self, act: Fill) -> None:
         found = await self._found(act.target)
         kind = await found.evaluate(_KIND)
+        if kind["type"] == "file":
+            await self._give(Give(act.target, (_file_name(act.value),)))
+            return
+        await self._leave_chooser()
         if kind["tag"] == "SELECT":
             await found.select_option(act.value)
         elif kind["type"] in ("checkbox", "radio"):
             await found.set_checked(act.value.lower() not in ("", "off", "false", "0"))
-        elif kind["type"] == "file":
-            raise HarnessError("a file field takes files, and the recording does not say which of the episode's files")
         elif kind["type"] == "range":
             await self._slide(found, act.value)
         elif kind["tag"] not in ("INPUT", "TEXTAREA") and not kind["text"]:
@@ -264,8 +276,11 @@ class Actor:
     async def _strike(self, act: Strike) -> None:
         if act.target is not None:
             found = await self._found(act.target)
-            if not await found.evaluate(_FOCUSED) and not (await found.evaluate(_KIND))["free"]:
-                await found.click()
+            if not await found.evaluate(_FOCUSED):
+                if await found.evaluate(_TYPED_INTO):
+                    await found.click()
+                elif not (await found.evaluate(_KIND))["free"]:
+                    self.remarks.append("the key was recorded with the focus on an element that does not have it")
         await self._hands.take(Key(act.chord))
 
     # --- on the page ---------------------------------------------------------------------------------------
@@ -303,6 +318,10 @@ class Actor:
             )
         await self._hands.take(Goto(self._env.product.base_url + path))
 
+    async def _leave_chooser(self) -> None:
+        if self._hands.seen.open.chooser is not None:
+            await self._hands.take(Key("Escape"))
+
     async def _show(self, tab: int) -> None:
         open_ = self._hands.seen.open
         if tab != open_.shown and tab < len(open_.tabs):
@@ -317,7 +336,18 @@ class Actor:
                 f"its coordinates are for a viewport of {own_width} x {own_height}, which is no picture of the "
                 f"{width} x {height} that {self._env.harness.name} has"
             )
+        free = self._hands.seen.open.dialog is None  # else the page cannot be asked
+        if isinstance(act.action, Type) and free and await self._env.session.page.evaluate(_SECRET):
+            self.secrets[len(self._env.history)] = act.action.text
         await self._hands.take(scaled(act.action, by) if by != 1 else act.action)
 
     async def _cannot(self, act: Cannot) -> None:
         raise HarnessError(act.why)
+
+
+def _file_name(value: str) -> str:
+    """The file's name in what a page is told that a file field holds."""
+    folder, _, name = value.rpartition("\\")
+    if folder.lower() != "c:\\fakepath" or not name:
+        raise HarnessError("a file field takes files, and the recording does not say which of the episode's files")
+    return name

@@ -165,6 +165,11 @@ class _Run:
         self._unresolved: list[Remark] = []
         self._left_out: list[Remark] = []
         self._remarks: list[Remark] = []
+        said, asked = recording.about.get("instruction"), env.instance.instruction
+        if said and said != asked:
+            self._remarks.append(
+                Remark(0, "the instruction", f"the file has {said!r:.300} where the task has {asked!r:.300}")
+            )
 
     @classmethod
     async def begin(cls, env: Env, recording: Recording, plan: Plan) -> _Run:
@@ -211,6 +216,10 @@ class _Run:
             await self._actor.end(said or Done())
         episode = self._env.episode
         assert episode is not None
+        allowed = self._env.instance.task.max_steps
+        if len(episode.steps) > allowed:
+            why = f"it takes {len(episode.steps)} actions, and an agent may take {allowed}"
+            self._remarks.append(Remark(len(self._recording.steps), "the end", why))
         if is_open and said is not None and self._plan.answer is None:
             return await self._without_needless_answer(episode)
         return episode

@@ -14,7 +14,7 @@ MAX_BYTES = 64 * 1024 * 1024
 """Of a file."""
 MAX_STEPS = 5_000
 """Of a recording."""
-MAX_TEXT = 100_000
+MAX_TEXT = 20_000
 """Characters of one text in it."""
 
 

@@ -11,7 +11,11 @@ from uigym.errors import ConfigError, attribute
 from uigym.exchange.importing.asked import Act, Asked, Cannot, Do, Recording
 from uigym.exchange.importing.files import brief
 from uigym.exchange.told import Told
+from uigym.record.withhold import WITHHELD
 from uigym.types import Action, Answer, Invalid, Type
+
+_LONGEST = 2_000
+"""Of what a file says of itself, characters."""
 
 
 def reader(read: Callable[[Path], Iterator[Told]]) -> Callable[[Path], Iterator[Recording]]:
@@ -30,11 +34,14 @@ def _recording(told: Told) -> Recording:
         Asked(number, _words(step.action), _act(step.action, size), text=step.text)
         for number, step in enumerate(told.steps, 1)
     ]
-    about = {"id": told.id, "instruction": told.instruction, "by": str(told.about.get("by") or "")}
+    said = {"id": told.id, "instruction": told.instruction, "by": told.about.get("by")}
+    about = {name: str(value)[:_LONGEST] for name, value in said.items() if value}
     return Recording(tuple(steps), size, task=told.task, seed=told.seed, about=about)
 
 
 def _act(action: Action, size: tuple[int, int]) -> Act:
+    if action == Type(WITHHELD):
+        return Cannot("its text was withheld when it was recorded: record the demonstration again")
     return Cannot(action.reason) if isinstance(action, Invalid) else Do(action, size)
 
 
