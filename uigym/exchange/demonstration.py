@@ -121,6 +121,8 @@ class Demonstration:
         """
         if self.episode.verdict is None:
             return "lost to the machinery, so it has no verdict"
+        if not self.episode.steps:
+            return "has no step"
         if everything:
             return ""
         if not self.episode.verdict.success:

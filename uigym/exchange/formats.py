@@ -58,8 +58,17 @@ class Format:
     """In a line, for people."""
     writing: Callable[[Path, Options, Wording], AbstractContextManager[Write]]
     """(folder, options, wording) -> a context in which demonstrations are written, one after the other."""
-    read: Callable[[Path], Iterator[Told]]
-    """The demonstrations of a file or folder of this format."""
+    reader: Callable[[Path], Iterator[Told]]
+
+    def read(self, path: Path) -> Iterator[Told]:
+        """The demonstrations of a file or folder of this format.
+
+        Raises:
+            ConfigError: There is no such file, or it leaves out what its coordinates need.
+            StoreError: It cannot be read, or is of another format.
+        """
+        with attribute(StoreError, f"{path} cannot be read as this format: {self.what}"):
+            yield from self.reader(path)
 
 
 class Wording:

@@ -6,7 +6,7 @@ nearly the same with a reason, or the action cannot be said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,9 @@ from uigym.types import Action, Click, Drag, HoldKey, Invalid, Key, MouseDown, M
 
 NEAR_PX = 1.0
 """A point that comes back within this distance along each axis is the same."""
+ABOUT_PX = 32.0
+"""One within this distance is nearly the same: some families speak of cells, or of a grid coarser than the screen."""
+_AWAY = "a point is more than a pixel away"
 
 
 class Unsayable(ValueError):
@@ -76,12 +79,11 @@ def _difference(meant: Any, heard: Any) -> str | None:
     """`difference` of two actions of one kind; None where they are not even nearly the same."""
     match meant:
         case Click() | Move() | MouseDown() | MouseUp():
-            return "" if _near(meant, heard) and _same_fields(meant, heard, "button", "count", "modifiers") else None
+            return _away([_at(meant)], [_at(heard)]) if _same(meant, heard, "button", "count", "modifiers") else None
         case Drag():
-            return _drag_difference(meant, heard) if _same_fields(meant, heard, "button", "modifiers") else None
+            return _drag_difference(meant, heard) if _same(meant, heard, "button", "modifiers") else None
         case Scroll():
-            alike = _near(meant, heard) and _same_fields(meant, heard, "modifiers")
-            return _scroll_difference(meant, heard) if alike else None
+            return _scroll_difference(meant, heard) if _same(meant, heard, "modifiers") else None
         case Key():
             return "" if _same_chord(meant.chord, heard.chord) else None
         case HoldKey() if _same_chord(meant.chord, heard.chord):
@@ -91,7 +93,7 @@ def _difference(meant: Any, heard: Any) -> str | None:
     return "" if meant == heard else None
 
 
-def _same_fields(one: Action, other: Action, *names: str) -> bool:
+def _same(one: Action, other: Action, *names: str) -> bool:
     """Whether the fields that there are of these are equal; the order of modifiers means nothing."""
 
     def value(action: Action, name: str) -> Any:
@@ -102,19 +104,31 @@ def _same_fields(one: Action, other: Action, *names: str) -> bool:
 
 
 def _drag_difference(meant: Drag, heard: Drag) -> str | None:
-    if len(meant.path) == len(heard.path) and _all_near(meant.path, heard.path):
-        return ""
-    ends = _all_near((meant.path[0], meant.path[-1]), (heard.path[0], heard.path[-1]))
-    return "a drag goes straight from its first point to its last" if ends else None
+    if len(meant.path) == len(heard.path):
+        return _away(meant.path, heard.path)
+    ends = _away((meant.path[0], meant.path[-1]), (heard.path[0], heard.path[-1]))
+    return None if ends is None else "a drag goes straight from its first point to its last"
 
 
 def _scroll_difference(meant: Scroll, heard: Scroll) -> str | None:
-    if abs(meant.dx - heard.dx) <= NEAR_PX and abs(meant.dy - heard.dy) <= NEAR_PX:
-        return ""
+    away = _away([_at(meant)], [_at(heard)])
+    if away is None or _away([(meant.dx, meant.dy)], [(heard.dx, heard.dy)]) == "":
+        return away
     if meant.dx and meant.dy:
         return "scrolling along both axes goes along one"
     same_way = meant.dx * heard.dx + meant.dy * heard.dy > 0
     return "scrolling goes another distance" if same_way else None
+
+
+def _at(action: Any) -> tuple[float, float]:
+    return action.x, action.y
+
+
+def _away(some: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]]) -> str | None:
+    """How far points are from others: empty if nowhere more than `NEAR_PX`, None if somewhere more than `ABOUT_PX`."""
+    pairs = zip(some, others, strict=True)
+    most = max(max(abs(a[0] - b[0]), abs(a[1] - b[1])) for a, b in pairs)
+    return "" if most <= NEAR_PX else _AWAY if most <= ABOUT_PX else None
 
 
 def _plain(action: Action) -> Action:
@@ -125,15 +139,6 @@ def _plain(action: Action) -> Action:
         case Scroll(_, _, dx, dy):
             return replace(action, dx=0.0) if abs(dy) >= abs(dx) else replace(action, dy=0.0)
     return action
-
-
-def _near(one: Any, other: Any) -> bool:
-    return abs(one.x - other.x) <= NEAR_PX and abs(one.y - other.y) <= NEAR_PX
-
-
-def _all_near(some: Iterable[tuple[float, float]], others: Iterable[tuple[float, float]]) -> bool:
-    pairs = zip(some, others, strict=True)
-    return all(abs(a[0] - b[0]) <= NEAR_PX and abs(a[1] - b[1]) <= NEAR_PX for a, b in pairs)
 
 
 def _same_chord(one: str, other: str) -> bool:

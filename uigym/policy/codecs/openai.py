@@ -112,7 +112,7 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
 
     match action:
         case Click(x, y, "left", 2, modifiers):
-            return {"type": "double_click", **at(x, y), **_keys(modifiers)}
+            return {"type": "double_click", **at(x, y), "keys": None, **_keys(modifiers)}  # it must be there
         case Click(x, y, button, 1, modifiers):
             return {"type": "click", **at(x, y), "button": {"middle": "wheel"}.get(button, button), **_keys(modifiers)}
         case Click(x, y, "left", 3, modifiers):
