@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from json import dumps
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from uigym.errors import ConfigError
 from uigym.record.demo import Demo
@@ -51,7 +53,7 @@ def with_texts(episode: Episode, texts: Mapping[int, str]) -> tuple[Action, ...]
     for number, text in texts.items():
         action = actions[number]
         if not isinstance(action, Type | Dialog):
-            raise ConfigError(f"{episode.id}, step {number}: a text was withheld, but {action} types none")
+            raise ConfigError(f"{episode.id}, step {number + 1}: a text was withheld, but {action} types none")
         actions[number] = dataclasses.replace(action, text=text)
     return tuple(actions)
 
@@ -61,13 +63,30 @@ def hides(change: Changed, texts: Sequence[str]) -> bool:
 
     Args:
         change: From the stored state to the replayed one.
-        texts: What was withheld.
+        texts: What was withheld, also as addresses and JSON spell it.
     """
     old, new = change.before, change.after
     if old is None or new is None:
         return False
     moved = [column for column in {**old, **new} if old.get(column) != new.get(column)]
-    return bool(texts) and all(_fits(old.get(column), new.get(column), texts) for column in moved)
+    spelt = [
+        form for text in texts if text for form in (text, quote(text, safe=""), quote_plus(text), dumps(text)[1:-1])
+    ]
+    return bool(spelt) and all(_fits(old.get(column), new.get(column), spelt) for column in moved)
+
+
+def unhidden(changes: Sequence[Changed], texts: Sequence[str]) -> list[Changed]:
+    """The changes that a withheld text does not account for.
+
+    A row that is named by all its columns, or by the text itself, is gone in one state and new in the other.
+    """
+    left = [change for change in changes if not hides(change, texts)]
+    for gone in [change for change in left if change.after is None] if texts else ():
+        pairs = ((new, Changed(gone.table, gone.key, gone.before, new.after)) for new in left if new.before is None)
+        if pair := next((new for new, both in pairs if new.table == gone.table and hides(both, texts)), None):
+            left.remove(gone)
+            left.remove(pair)
+    return left
 
 
 def _fits(stored: Any, found: Any, texts: Sequence[str]) -> bool:
@@ -100,13 +119,13 @@ def _step(episode: Episode, step: object) -> int:
     number = int(text) if text.isdecimal() else -1
     if not 0 <= number < len(episode.steps):
         raise ConfigError(
-            f"{episode.id}: a text was withheld in step {text!r:.40}, of steps 0 to {len(episode.steps) - 1}"
+            f"{episode.id}: a text was withheld in step {text!r:.40}, counted from 0, of {len(episode.steps)}"
         )
     return number
 
 
 def _text(episode: Episode, number: int, source: object) -> str:
-    where = f"{episode.id}, step {number}: its text was withheld"
+    where = f"{episode.id}, step {number + 1}: its text was withheld"
     if not isinstance(source, str) or not source.startswith(_PARAMS):
         raise ConfigError(
             f"{where} and only the person who typed it knows it ({source}): record the demonstration again"
