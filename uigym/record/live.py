@@ -110,7 +110,8 @@ class Live:
         """Returns when all that has come so far is done, and the page has settled."""
         self._idle.clear()
         self._come.set()
-        await self._idle.wait()
+        if self.failure is None:
+            await self._idle.wait()
 
     async def run(self) -> None:
         """Do what comes, until this is cancelled or the machinery fails; then `failure` says why."""
