@@ -43,6 +43,7 @@ from uigym.types import (
     Step,
     StepRecord,
     Stop,
+    Verdict,
     action_from_json,
     action_to_json,
 )
@@ -276,6 +277,17 @@ class Env:
         """
         return await self._slot.is_over()
 
+    async def verdict_now(self) -> Verdict:
+        """What the running episode would be worth if nothing more were done; it goes on all the same.
+
+        For recorders, never for policies. Where the harness watches the page, an open dialog would be dismissed.
+
+        Raises:
+            ProductError, BrowserError, VerifierError: The machinery failed; the episode is not ended by it.
+            RuntimeError: There is no running episode.
+        """
+        return await self._judged(await self._frozen(self._running(), Stop.DONE))
+
     async def fail(self, error: Exception) -> Episode:
         """End the running episode without a verdict because of `error`, and say whose fault it was.
 
@@ -385,23 +397,32 @@ class Env:
     async def _finish(self, draft: _Draft, stop: Stop, action: Action) -> Episode:
         """Freeze the state, then judge it."""
         try:
-            after = await self._slot.read_state()
-            url = self.session.url
-            await self._slot.check()
-            downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
-            answer = action.text if isinstance(action, Answer) else None
-            seen = await self._slot.read_watched()
-            after = after.beside(await self._slot.read_browser())
-            seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
-            unjudged = draft.episode(stop, answer=answer, after=after, **seen)
-            judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
-            verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
+            unjudged = await self._frozen(draft, stop, action)
+            verdict = await self._judged(unjudged)
         except UIGymError as exc:
             await self.fail(exc)
             raise
         self.episode = dataclasses.replace(unjudged, verdict=verdict)
         self._slot.retire()
         return self.episode
+
+    async def _frozen(self, draft: _Draft, stop: Stop, action: Action | None = None) -> Episode:
+        """The episode as it would end now; without an action nothing is asked of the product beside its state."""
+        after = await self._slot.read_state()
+        url = self.session.url
+        if action is not None:
+            await self._slot.check()
+        downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
+        answer = action.text if isinstance(action, Answer) else None
+        seen = await self._slot.read_watched()
+        after = after.beside(await self._slot.read_browser())
+        seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
+        return draft.episode(stop, answer=answer, after=after, **seen)
+
+    async def _judged(self, unjudged: Episode) -> Verdict:
+        """Its verdict, found in a thread: other slots go on meanwhile."""
+        judging = finished(judge, self.instance.verifier, unjudged)
+        return await within(self.limits.judge_s, VerifierError, f"judging {unjudged.harness}/{unjudged.task}", judging)
 
     def _running(self) -> _Draft:
         if self._draft is None:
