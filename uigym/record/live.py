@@ -12,7 +12,6 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from uigym.browser.frame import Frame
@@ -65,6 +64,7 @@ class Live:
         """What password fields held."""
         self.note = ""
         """What the person should read: why something was refused, what the page said."""
+        self.closed = False
         self.over = False
         """The page has ended the episode."""
         self.failure: UIGymError | None = None
@@ -95,7 +95,7 @@ class Live:
     @property
     def looks_still(self) -> bool:
         """Whether the stream lacks what the settled picture has: a native list, or a page that stands still."""
-        return bool(self.env.session.picker) or self.hand.stopped
+        return self.closed or self.hand.stopped or bool(self.hand.session.picker)
 
     def put(self, raws: Sequence[Raw]) -> None:
         """Take events; they are done in their order, one after another."""
@@ -190,7 +190,7 @@ class Live:
         joins = self.reducer.joins(raw)
         if self._stale and not joins:
             await self._see()
-        self.env.session.guard.step = len(self.reducer.acts())
+        self.hand.session.guard.step = len(self.reducer.acts())
         try:
             await self._do(self._pasted(raw))
         except ActionRefused as refusal:
@@ -233,7 +233,7 @@ class Live:
         return value is not None
 
     def _part(self, raw: Raw) -> Part | None:
-        width, height = self.env.session.viewport
+        width, height = self.hand.session.viewport
         x, y = min(raw.x, width - 0.1), min(raw.y, height - 0.1)
         match raw.kind:
             case "move":
@@ -288,7 +288,6 @@ class Live:
         names = {self.before(act).image for act in acts} | {self.marks[-1].image}
         return {name: self.images[name] for name in names}
 
-    async def close(self) -> None:
-        """End the stream."""
-        with suppress(Exception):
-            await self.cast.stop_unasked(-1.0)
+    def close(self) -> None:
+        """Nothing is done any more; what is shown is the last settled picture."""
+        self.closed = True

@@ -97,6 +97,10 @@ class Studio:
             raise ValueError(f"{command.name!r:.40} cannot be asked for now")
         self._commands.put_nowait(command)
 
+    def leave(self) -> None:
+        """The person has gone, without a word."""
+        self._commands.put_nowait(Command("end"))
+
     async def changed(self, version: int, patience_s: float) -> None:
         """Returns once there is another version, or after so long."""
         if version == self.version:
@@ -162,7 +166,7 @@ class Studio:
         await self._begin()
         while True:
             command = await self._commands.get()
-            if command.name not in _ALLOWED[self._phase]:
+            if command.name not in (*_ALLOWED[self._phase], "end"):
                 continue  # asked for twice, or as things changed
             match command.name:
                 case "done" | "answer":
@@ -247,6 +251,8 @@ class Studio:
             self.tally.others += 1
 
     async def _stop_live(self) -> None:
+        if self.live is not None:
+            self.live.close()
         working, self._working = self._working, None
         if working is not None:
             working.cancel()
@@ -259,9 +265,9 @@ class Studio:
     def tell(self) -> None:
         """Something that the page shows has changed."""
         live = self.live
-        if self._phase == "showing" and live is not None and self._commands.empty():
-            if live.over or live.failure is not None:
-                self._commands.put_nowait(Command("done"))
+        ended = live is not None and (live.over or live.failure is not None)
+        if self._phase == "showing" and ended and self._commands.empty():
+            self._commands.put_nowait(Command("done"))
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()

@@ -50,7 +50,7 @@ function place(event) {
   return { x: on(event.clientX, box.left, box.width, state.width), y: on(event.clientY, box.top, box.height, state.height) };
 }
 const BUTTONS = ["left", "middle", "right"];
-let pressed = 0, touched = null;
+let pressed = 0; // bits of the buttons that are down, by DOM's numbers
 function press(kind, event, button) {
   const at = place(event);
   tell({ kind, ...at, button, modifiers: held(event) });
@@ -97,11 +97,11 @@ function ripple(event) {
 
 const down = new Map(); // code -> what was told of the key
 let copying = 0;
-function left_to_us(event) {
+function isOurs(event) {
   return event.isComposing || ["Process", "Dead", "Unidentified", "Compose", "AltGraph", "CapsLock", "F11", "F12"].includes(event.key);
 }
 keys.addEventListener("keydown", (event) => {
-  if (left_to_us(event)) return;
+  if (isOurs(event)) return;
   const modifiers = held(event), chord = modifiers.some((name) => name !== "Shift");
   if (event.ctrlKey && event.altKey && event.code === "KeyP") { event.preventDefault(); $("done").focus(); return; }
   const key = mac && event.key === "Meta" ? "Control" : event.key;
