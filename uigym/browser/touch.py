@@ -74,7 +74,14 @@ class Compose:
     text: str
 
 
-Part: TypeAlias = Action | KeyUp | Compose
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """What an input method gives in the end, in place of what it showed."""
+
+    text: str
+
+
+Part: TypeAlias = Action | KeyUp | Compose | Insert
 _RELEASES = (Release, KeyUp)
 
 
@@ -95,6 +102,8 @@ class Fingers(Input):
             case Compose(text=text):
                 place = {"selectionStart": len(text), "selectionEnd": len(text)}
                 await tab.send([("Input.imeSetComposition", {"text": text, **place})])
+            case Insert(text=text):
+                await tab.send([("Input.insertText", {"text": text})])
             case _:
                 await super().perform(action, tab)
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from uigym.browser.frame import Frame
-from uigym.browser.touch import Compose, Hand, KeyDown, KeyUp, Part, Press, Release, Screencast
+from uigym.browser.touch import Compose, Hand, Insert, KeyDown, KeyUp, Part, Press, Release, Screencast
 from uigym.env import Env
 from uigym.errors import ActionRefused, UIGymError
 from uigym.record.events import Raw
@@ -250,9 +250,17 @@ class Live:
                 return KeyUp(chord(raw))
             case "compose":
                 return Compose(raw.text)
+            case "text" if self._composing:
+                return Insert(raw.text)
             case "text" | "paste":
                 return Type(raw.text)
         return None
+
+    @property
+    def _composing(self) -> bool:
+        """Whether an input method shows something that is not chosen yet."""
+        last = self.reducer.raws[-1] if self.reducer.raws else None
+        return last is not None and last.kind == "compose" and bool(last.text)
 
     # --- pictures ------------------------------------------------------------------------------------------
 

@@ -70,6 +70,9 @@ class _Press:
 
     down: Raw
     begin: int
+    """Number of the first event that leads to it."""
+    number: int
+    """Of its own event."""
     path: list[Point]
     split: bool = False
     """Something else was done meanwhile, so that it is no click and no drag."""
@@ -184,7 +187,7 @@ class Reducer:
         self._pointer = raw.x, raw.y
         self._split()
         begin = self._begin()
-        self._press = _Press(raw, begin, [self._pointer])
+        self._press = _Press(raw, begin, len(self.raws) - 1, [self._pointer])
 
     def _up(self, raw: Raw) -> None:
         press, self._press = self._press, None
@@ -193,7 +196,7 @@ class Reducer:
         press.path.append((raw.x, raw.y))
         down = press.down
         if press.split:
-            self._add(MouseUp(raw.x, raw.y, down.button), press.begin, raw.at)
+            self._add(MouseUp(raw.x, raw.y, down.button), len(self.raws) - 1, raw.at)
         elif press.moved:
             self._keep_waiting(press.begin)
             drag = Drag(thinned(press.path), down.button, down.modifiers)
@@ -201,8 +204,8 @@ class Reducer:
         elif raw.at - down.at > HELD_S:
             self._keep_waiting(press.begin)
             self._add(MouseDown(down.x, down.y, down.button), press.begin, down.at)
-            self._add(Wait(round(min(raw.at - down.at, _WAIT_S), 1)), press.begin, down.at)
-            self._add(MouseUp(down.x, down.y, down.button), press.begin, raw.at)
+            self._add(Wait(round(min(raw.at - down.at, _WAIT_S), 1)), press.number + 1, down.at)
+            self._add(MouseUp(down.x, down.y, down.button), len(self.raws) - 1, raw.at)
         else:
             self._click(press, raw.at)
 
@@ -227,7 +230,7 @@ class Reducer:
         self._keep_waiting(press.begin)
         self._add(MouseDown(down.x, down.y, down.button), press.begin, down.at)
         if press.moved:
-            self._add(Move(*press.path[-1]), press.begin, down.at)
+            self._add(Move(*press.path[-1]), press.number + 1, down.at)
 
     def _wheel(self, raw: Raw) -> None:
         self._split()

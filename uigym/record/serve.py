@@ -92,7 +92,7 @@ class Recorder:
             server_header=False,
             lifespan="off",
             ws="none",
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=3,
         )
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
@@ -102,6 +102,7 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.should_exit = True
+        self.studio.tell()  # nobody waits for a change any more
         await asyncio.wait([self._serving], timeout=5.0)
         self._socket.close()
 

@@ -150,7 +150,8 @@ function fit() {
   const stage = $("stage"), pad = parseFloat(getComputedStyle(stage).paddingLeft) * 2;
   const wide = stage.clientWidth - pad, high = innerWidth > 820 ? stage.clientHeight - pad : Infinity;
   const scale = body.classList.contains("actual") ? 1 : Math.max(0.05, Math.min(1, wide / state.width, high / state.height));
-  picture.style.width = `${Math.floor(state.width * scale)}px`; picture.style.height = `${Math.floor(state.height * scale)}px`;
+  const width = Math.floor(state.width * scale);
+  picture.style.width = `${width}px`; picture.style.height = `${width * state.height / state.width}px`;
   $("what").textContent = `${state.width} \u00d7 ${state.height} px` + (scale < 1 ? `, shown at ${Math.round(scale * 100)} %` : "");
 }
 function show(told) {
@@ -199,7 +200,14 @@ function steps(told) {
   $("count").textContent = told.count ? `${told.count} of ${told.limit}` : `at most ${told.limit}`;
   $("count").classList.toggle("many", told.count > told.limit);
 }
-let asked = "";
+let asked = "", answered = -1;
+function answer(event) {
+  answered = state.count;
+  $("dialog").hidden = $("chooser").hidden = true;
+  screen_.classList.remove("asked");
+  keys.focus({ preventScroll: true });
+  tell(event);
+}
 function beside(told) {
   const { dialog, chooser, tabs, shown } = told.open, may = (name) => told.grants.includes(name);
   const showing = told.phase === "showing";
@@ -212,6 +220,7 @@ function beside(told) {
     tab.addEventListener("click", () => { if (index !== state.open.shown) tell({ kind: "tab", index }); });
     return tab;
   }));
+  if (told.note && told.count === answered) asked = ""; // the answer was refused
   const now = showing ? JSON.stringify([dialog, chooser]) : "";
   if (now === asked) return;
   asked = now;
@@ -296,15 +305,15 @@ for (const id of ["done", "undo", "again", "discard", "next", "end"]) $(id).addE
 $("redo").addEventListener("click", () => ask("again"));
 $("answer").addEventListener("input", () => { $("send").disabled = state.phase !== "showing" || !$("answer").value.trim(); });
 $("answer-form").addEventListener("submit", (event) => { event.preventDefault(); ask("answer", $("answer").value); });
-$("dialog").addEventListener("submit", (event) => { event.preventDefault(); tell({ kind: "dialog", accept: true, text: $("dialog-input").hidden ? "" : $("dialog-input").value }); });
-$("dialog-no").addEventListener("click", () => tell({ kind: "dialog", accept: false }));
-$("dialog").addEventListener("keydown", (event) => { if (event.key === "Escape") tell({ kind: "dialog", accept: state.open.dialog.type === "alert" }); });
+$("dialog").addEventListener("submit", (event) => { event.preventDefault(); answer({ kind: "dialog", accept: true, text: $("dialog-input").hidden ? "" : $("dialog-input").value }); });
+$("dialog-no").addEventListener("click", () => answer({ kind: "dialog", accept: false }));
+$("dialog").addEventListener("keydown", (event) => { if (event.key === "Escape") answer({ kind: "dialog", accept: state.open.dialog.type === "alert" }); });
 $("chooser").addEventListener("submit", (event) => {
   event.preventDefault();
-  tell({ kind: "upload", files: [...$("chooser-files").querySelectorAll(":checked")].map((box) => box.value) });
+  answer({ kind: "upload", files: [...$("chooser-files").querySelectorAll(":checked")].map((box) => box.value) });
 });
-$("chooser-no").addEventListener("click", () => tell({ kind: "upload", files: [] }));
-$("chooser").addEventListener("keydown", (event) => { if (event.key === "Escape") tell({ kind: "upload", files: [] }); });
+$("chooser-no").addEventListener("click", () => answer({ kind: "upload", files: [] }));
+$("chooser").addEventListener("keydown", (event) => { if (event.key === "Escape") answer({ kind: "upload", files: [] }); });
 $("back").addEventListener("click", () => tell({ kind: "back" }));
 $("address").addEventListener("submit", (event) => { event.preventDefault(); tell({ kind: "goto", text: $("url").value }); });
 $("zoom").addEventListener("click", () => {
