@@ -156,13 +156,13 @@ class Hand:
             ActionRefused, ProductError, BrowserError: As with `Session.step`.
         """
         frame = await self.session.step(action)
-        if isinstance(action, Dialog) and not self.stopped and self._owed:
-            owed, self._owed = self._owed, []
-            for part in owed:
-                await self.touch(part)
-            self._events += frame.events
-            return await self.look()
-        return self._with_events(frame)
+        if not isinstance(action, Dialog) or self.stopped:
+            return self._with_events(frame)
+        self._events += frame.events
+        owed, self._owed = self._owed, []
+        for part in owed:
+            await self.touch(part)
+        return await self.look()  # the frame is that of a part, which has no picture of its own
 
     async def rest(self) -> None:
         """Wait until the page has settled, or stands still at a dialog; who cancels this leaves the page as it was."""

@@ -42,6 +42,8 @@ class Mark:
     open: Open
     at: float
     """Seconds since the attempt began."""
+    late: bool = False
+    """The page has changed by itself since the mark before."""
 
 
 class Live:
@@ -133,7 +135,7 @@ class Live:
         Raises:
             ProductError, BrowserError: The machinery failed.
         """
-        waits = {act.begin: act.action.seconds for act in acts if isinstance(act.action, Wait) and act.begin == act.end}
+        waits = {act.begin: act.action.seconds for act in acts if act.idle and isinstance(act.action, Wait)}
         for number, raw in enumerate(raws):
             if number in waits:
                 await asyncio.sleep(waits[number])
@@ -181,6 +183,7 @@ class Live:
         before = self.marks[-1]
         await self._see()
         if self.marks[-1].image != before.image:
+            self.marks[-1] = replace(self.marks[-1], late=True)
             self.reducer.changed_late(self.now)
 
     async def _take(self, raw: Raw) -> None:
@@ -270,6 +273,8 @@ class Live:
     async def _seen(self, frame: Frame) -> None:
         before = self.marks[-1]
         self._drawn = self.cast.number
+        if frame.open.dialog and (acts := self.reducer.acts()):  # what a policy then sees is what its act began on
+            frame = replace(frame, png=self.images[self.before(acts[-1]).image])
         self._mark(frame)
         after = self.marks[-1]
         if after.image != before.image and self.reducer.raws and self.reducer.raws[-1].kind == "move":
@@ -288,7 +293,7 @@ class Live:
 
     def before(self, act: Act) -> Mark:
         """The settled picture that an act began on."""
-        earlier = [mark for mark in self.marks if mark.index <= act.begin]
+        earlier = [mark for mark in self.marks if mark.index <= act.begin and not (act.idle and mark.late)]
         return next((mark for mark in reversed(earlier) if mark.settled), earlier[-1])
 
     def pictures(self, acts: Sequence[Act]) -> Mapping[str, bytes]:

@@ -60,6 +60,8 @@ class Act:
     until: float
     withheld: bool = False
     """Its text went into a password field."""
+    idle: bool = False
+    """A wait for what the page does by itself: no event belongs to it."""
     hover: bool = False
     """A movement after which the page changed, and perhaps no more than that."""
 
@@ -147,6 +149,8 @@ class Reducer:
                 self._up(raw)
             case "wheel":
                 self._wheel(raw)
+            case "compose" if self._approach is None:
+                self._approach = len(self.raws) - 1
             case "keyup" | "compose":
                 return
             case _ if text := _typed(raw):
@@ -310,7 +314,7 @@ class Reducer:
         left = math.ceil(seconds * 2) / 2
         at = self._acts[-1].until if self._acts else 0.0
         while seconds >= _LATE_S and left > 0:
-            self._acts.append(Act(Wait(min(left, _WAIT_S)), begin, begin, at, at, hover=hover))
+            self._acts.append(Act(Wait(min(left, _WAIT_S)), begin, begin, at, at, idle=True, hover=hover))
             left -= _WAIT_S
 
 
