@@ -18,7 +18,23 @@ from uigym.record.serve import Recorder
 from uigym.record.studio import LIMITS, Studio, Tally
 from uigym.rollout import Request
 from uigym.store import RunStore
-from uigym.types import Action, Answer, Click, Dialog, Done, Drag, Key, Move, Scroll, SwitchTab, Type, Upload, Wait
+from uigym.types import (
+    Action,
+    Answer,
+    Back,
+    Click,
+    Dialog,
+    Done,
+    Drag,
+    Goto,
+    Key,
+    Move,
+    Scroll,
+    SwitchTab,
+    Type,
+    Upload,
+    Wait,
+)
 
 COMES_MS = 60_000
 
@@ -100,6 +116,11 @@ class Person:
                 await self.answer(accept, text)
             case Upload(file=file):
                 await self.choose(*([file] if isinstance(file, str) else file))
+            case Goto(url=url):
+                await page.locator("#url").fill(url)
+                await page.locator("#url").press("Enter")
+            case Back():
+                await page.locator("#back").click()
             case SwitchTab(index=index):
                 await page.locator("#tabs button").nth(index).click()
             case _:

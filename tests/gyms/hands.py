@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable
@@ -118,5 +119,6 @@ if __name__ == "__main__":
     parser.add_argument("--db", required=True)
     given = parser.parse_args()
     create(given.db)
+    Path(given.db).with_name("pid").write_text(str(os.getpid()))
     with make_server("127.0.0.1", given.port, application(given.db), Server, Quiet) as server:
         server.serve_forever()

@@ -279,8 +279,8 @@ class Live:
         after = self.marks[-1]
         if after.image != before.image and self.reducer.raws and self.reducer.raws[-1].kind == "move":
             self.reducer.rested()
-        if told := [event for event in frame.events if event.kind in ("dialog", "download", "print", "filechooser")]:
-            self.note = " ".join(f"{event.kind}: {event.text}" for event in told)
+        if said := [text for event in frame.events if (text := _said(event, frame.open))]:
+            self.note = " ".join(said)
         if not frame.open.dialog and not self.over and await self.env.is_over():
             self.over = True
         self._tell()
@@ -304,3 +304,17 @@ class Live:
     def close(self) -> None:
         """Nothing is done any more; what is shown is the last settled picture."""
         self.closed = True
+
+
+def _said(event: Event, there: Open) -> str:
+    """What a person should read of something that no picture shows; empty if it is shown otherwise."""
+    match event.kind, event.type:
+        case "dialog", _ if there.dialog is None:
+            return f'The page said: "{event.text}"'
+        case "download", "finished":
+            return f"The page gave the file {event.text}."
+        case "filechooser", "cancelled":
+            return "The page asked for a file, which this harness does not grant."
+        case (("print" | "tooltip" | "crash" | "navigation"), _):
+            return event.text
+    return ""
