@@ -74,7 +74,14 @@ class Compose:
     text: str
 
 
-Part: TypeAlias = Action | KeyUp | Compose
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """What an input method gives in the end, in place of what it showed."""
+
+    text: str
+
+
+Part: TypeAlias = Action | KeyUp | Compose | Insert
 _RELEASES = (Release, KeyUp)
 
 
@@ -95,6 +102,8 @@ class Fingers(Input):
             case Compose(text=text):
                 place = {"selectionStart": len(text), "selectionEnd": len(text)}
                 await tab.send([("Input.imeSetComposition", {"text": text, **place})])
+            case Insert(text=text):
+                await tab.send([("Input.insertText", {"text": text})])
             case _:
                 await super().perform(action, tab)
 
@@ -147,13 +156,13 @@ class Hand:
             ActionRefused, ProductError, BrowserError: As with `Session.step`.
         """
         frame = await self.session.step(action)
-        if isinstance(action, Dialog) and not self.stopped and self._owed:
-            owed, self._owed = self._owed, []
-            for part in owed:
-                await self.touch(part)
-            self._events += frame.events
-            return await self.look()
-        return self._with_events(frame)
+        if not isinstance(action, Dialog) or self.stopped:
+            return self._with_events(frame)
+        self._events += frame.events
+        owed, self._owed = self._owed, []
+        for part in owed:
+            await self.touch(part)
+        return await self.look()  # the frame is that of a part, which has no picture of its own
 
     async def rest(self) -> None:
         """Wait until the page has settled, or stands still at a dialog; who cancels this leaves the page as it was."""

@@ -12,11 +12,10 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from uigym.browser.frame import Frame
-from uigym.browser.touch import Compose, Hand, KeyDown, KeyUp, Part, Press, Release, Screencast
+from uigym.browser.touch import Compose, Hand, Insert, KeyDown, KeyUp, Part, Press, Release, Screencast
 from uigym.env import Env
 from uigym.errors import ActionRefused, UIGymError
 from uigym.record.events import Raw
@@ -43,6 +42,8 @@ class Mark:
     open: Open
     at: float
     """Seconds since the attempt began."""
+    late: bool = False
+    """The page has changed by itself since the mark before."""
 
 
 class Live:
@@ -65,6 +66,7 @@ class Live:
         """What password fields held."""
         self.note = ""
         """What the person should read: why something was refused, what the page said."""
+        self.closed = False
         self.over = False
         """The page has ended the episode."""
         self.failure: UIGymError | None = None
@@ -95,7 +97,7 @@ class Live:
     @property
     def looks_still(self) -> bool:
         """Whether the stream lacks what the settled picture has: a native list, or a page that stands still."""
-        return bool(self.env.session.picker) or self.hand.stopped
+        return self.closed or self.hand.stopped or bool(self.hand.session.picker)
 
     def put(self, raws: Sequence[Raw]) -> None:
         """Take events; they are done in their order, one after another."""
@@ -110,7 +112,8 @@ class Live:
         """Returns when all that has come so far is done, and the page has settled."""
         self._idle.clear()
         self._come.set()
-        await self._idle.wait()
+        if self.failure is None:
+            await self._idle.wait()
 
     async def run(self) -> None:
         """Do what comes, until this is cancelled or the machinery fails; then `failure` says why."""
@@ -132,7 +135,7 @@ class Live:
         Raises:
             ProductError, BrowserError: The machinery failed.
         """
-        waits = {act.begin: act.action.seconds for act in acts if isinstance(act.action, Wait) and act.begin == act.end}
+        waits = {act.begin: act.action.seconds for act in acts if act.idle and isinstance(act.action, Wait)}
         for number, raw in enumerate(raws):
             if number in waits:
                 await asyncio.sleep(waits[number])
@@ -180,6 +183,7 @@ class Live:
         before = self.marks[-1]
         await self._see()
         if self.marks[-1].image != before.image:
+            self.marks[-1] = replace(self.marks[-1], late=True)
             self.reducer.changed_late(self.now)
 
     async def _take(self, raw: Raw) -> None:
@@ -189,7 +193,7 @@ class Live:
         joins = self.reducer.joins(raw)
         if self._stale and not joins:
             await self._see()
-        self.env.session.guard.step = len(self.reducer.acts())
+        self.hand.session.guard.step = len(self.reducer.acts())
         try:
             await self._do(self._pasted(raw))
         except ActionRefused as refusal:
@@ -232,7 +236,7 @@ class Live:
         return value is not None
 
     def _part(self, raw: Raw) -> Part | None:
-        width, height = self.env.session.viewport
+        width, height = self.hand.session.viewport
         x, y = min(raw.x, width - 0.1), min(raw.y, height - 0.1)
         match raw.kind:
             case "move":
@@ -249,9 +253,17 @@ class Live:
                 return KeyUp(chord(raw))
             case "compose":
                 return Compose(raw.text)
+            case "text" if self._composing:
+                return Insert(raw.text)
             case "text" | "paste":
                 return Type(raw.text)
         return None
+
+    @property
+    def _composing(self) -> bool:
+        """Whether an input method shows something that is not chosen yet."""
+        last = self.reducer.raws[-1] if self.reducer.raws else None
+        return last is not None and last.kind == "compose" and bool(last.text)
 
     # --- pictures ------------------------------------------------------------------------------------------
 
@@ -261,12 +273,14 @@ class Live:
     async def _seen(self, frame: Frame) -> None:
         before = self.marks[-1]
         self._drawn = self.cast.number
+        if frame.open.dialog and (acts := self.reducer.acts()):  # what a policy then sees is what its act began on
+            frame = replace(frame, png=self.images[self.before(acts[-1]).image])
         self._mark(frame)
         after = self.marks[-1]
         if after.image != before.image and self.reducer.raws and self.reducer.raws[-1].kind == "move":
             self.reducer.rested()
-        if told := [event for event in frame.events if event.kind in ("dialog", "download", "print", "filechooser")]:
-            self.note = " ".join(f"{event.kind}: {event.text}" for event in told)
+        if said := [text for event in frame.events if (text := _said(event, frame.open))]:
+            self.note = " ".join(said)
         if not frame.open.dialog and not self.over and await self.env.is_over():
             self.over = True
         self._tell()
@@ -279,7 +293,7 @@ class Live:
 
     def before(self, act: Act) -> Mark:
         """The settled picture that an act began on."""
-        earlier = [mark for mark in self.marks if mark.index <= act.begin]
+        earlier = [mark for mark in self.marks if mark.index <= act.begin and not (act.idle and mark.late)]
         return next((mark for mark in reversed(earlier) if mark.settled), earlier[-1])
 
     def pictures(self, acts: Sequence[Act]) -> Mapping[str, bytes]:
@@ -287,7 +301,20 @@ class Live:
         names = {self.before(act).image for act in acts} | {self.marks[-1].image}
         return {name: self.images[name] for name in names}
 
-    async def close(self) -> None:
-        """End the stream."""
-        with suppress(Exception):
-            await self.cast.stop_unasked(-1.0)
+    def close(self) -> None:
+        """Nothing is done any more; what is shown is the last settled picture."""
+        self.closed = True
+
+
+def _said(event: Event, there: Open) -> str:
+    """What a person should read of something that no picture shows; empty if it is shown otherwise."""
+    match event.kind, event.type:
+        case "dialog", _ if there.dialog is None:
+            return f'The page said: "{event.text}"'
+        case "download", "finished":
+            return f"The page gave the file {event.text}."
+        case "filechooser", "cancelled":
+            return "The page asked for a file, which this harness does not grant."
+        case (("print" | "tooltip" | "crash" | "navigation"), _):
+            return event.text
+    return ""

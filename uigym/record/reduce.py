@@ -60,6 +60,8 @@ class Act:
     until: float
     withheld: bool = False
     """Its text went into a password field."""
+    idle: bool = False
+    """A wait for what the page does by itself: no event belongs to it."""
     hover: bool = False
     """A movement after which the page changed, and perhaps no more than that."""
 
@@ -70,6 +72,9 @@ class _Press:
 
     down: Raw
     begin: int
+    """Number of the first event that leads to it."""
+    number: int
+    """Of its own event."""
     path: list[Point]
     split: bool = False
     """Something else was done meanwhile, so that it is no click and no drag."""
@@ -144,6 +149,8 @@ class Reducer:
                 self._up(raw)
             case "wheel":
                 self._wheel(raw)
+            case "compose" if self._approach is None:
+                self._approach = len(self.raws) - 1
             case "keyup" | "compose":
                 return
             case _ if text := _typed(raw):
@@ -184,7 +191,7 @@ class Reducer:
         self._pointer = raw.x, raw.y
         self._split()
         begin = self._begin()
-        self._press = _Press(raw, begin, [self._pointer])
+        self._press = _Press(raw, begin, len(self.raws) - 1, [self._pointer])
 
     def _up(self, raw: Raw) -> None:
         press, self._press = self._press, None
@@ -193,7 +200,7 @@ class Reducer:
         press.path.append((raw.x, raw.y))
         down = press.down
         if press.split:
-            self._add(MouseUp(raw.x, raw.y, down.button), press.begin, raw.at)
+            self._add(MouseUp(raw.x, raw.y, down.button), len(self.raws) - 1, raw.at)
         elif press.moved:
             self._keep_waiting(press.begin)
             drag = Drag(thinned(press.path), down.button, down.modifiers)
@@ -201,8 +208,8 @@ class Reducer:
         elif raw.at - down.at > HELD_S:
             self._keep_waiting(press.begin)
             self._add(MouseDown(down.x, down.y, down.button), press.begin, down.at)
-            self._add(Wait(round(min(raw.at - down.at, _WAIT_S), 1)), press.begin, down.at)
-            self._add(MouseUp(down.x, down.y, down.button), press.begin, raw.at)
+            self._add(Wait(round(min(raw.at - down.at, _WAIT_S), 1)), press.number + 1, down.at)
+            self._add(MouseUp(down.x, down.y, down.button), len(self.raws) - 1, raw.at)
         else:
             self._click(press, raw.at)
 
@@ -227,7 +234,7 @@ class Reducer:
         self._keep_waiting(press.begin)
         self._add(MouseDown(down.x, down.y, down.button), press.begin, down.at)
         if press.moved:
-            self._add(Move(*press.path[-1]), press.begin, down.at)
+            self._add(Move(*press.path[-1]), press.number + 1, down.at)
 
     def _wheel(self, raw: Raw) -> None:
         self._split()
@@ -307,7 +314,7 @@ class Reducer:
         left = math.ceil(seconds * 2) / 2
         at = self._acts[-1].until if self._acts else 0.0
         while seconds >= _LATE_S and left > 0:
-            self._acts.append(Act(Wait(min(left, _WAIT_S)), begin, begin, at, at, hover=hover))
+            self._acts.append(Act(Wait(min(left, _WAIT_S)), begin, begin, at, at, idle=True, hover=hover))
             left -= _WAIT_S
 
 
