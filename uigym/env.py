@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -253,6 +253,36 @@ class Env:
         ended = stop in (Stop.ANSWERED, Stop.DONE, Stop.OVER)
         info = {"stop": stop, "success": episode.verdict.success, "verdict": episode.verdict}
         return Step(observation, episode.verdict.score, ended, not ended, info)
+
+    async def end_by_hand(
+        self, steps: Sequence[StepRecord], images: Mapping[str, bytes], last_image: str, ending: Answer | Done | None
+    ) -> Episode:
+        """End an episode that a person played in `session` itself, and judge it.
+
+        Args:
+            steps: What was done, in place of what `step` has noted.
+            images: The pictures that they name.
+            last_image: Name of the one at the end.
+            ending: None where the page has ended it (`Harness.until`).
+
+        Raises:
+            ProductError, BrowserError, VerifierError, RuntimeError: As with `step`.
+        """
+        draft = self._running()
+        draft.steps, draft.last_image = list(steps), last_image
+        self.images |= images
+        if ending is None:
+            return await self._finish(draft, Stop.OVER, Done())
+        draft.steps.append(StepRecord(last_image, ending))
+        return await self._finish(draft, Stop.ANSWERED if isinstance(ending, Answer) else Stop.DONE, ending)
+
+    async def is_over(self) -> bool:
+        """Whether the page says that the episode is over (`Harness.until`); for those who play it in `session` itself.
+
+        Raises:
+            ProductError, BrowserError, HarnessError: The page cannot be asked.
+        """
+        return await self._slot.is_over()
 
     async def verdict_now(self) -> Verdict:
         """What the running episode would be worth if nothing more were done; it goes on all the same.
