@@ -56,8 +56,9 @@ class Server:
         )
         self._server = _Server(config)
         self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
-        while not self._server.started and not self._task.done():
-            await asyncio.sleep(0.005)
+        up = asyncio.create_task(self._server.up.wait())
+        await asyncio.wait([self._task, up], return_when=asyncio.FIRST_COMPLETED)
+        up.cancel()
         return self
 
     async def __aexit__(
@@ -73,6 +74,14 @@ class Server:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config):
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """None: Ctrl+C is the command line's."""
