@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -14,6 +15,7 @@ from uigym.errors import ConfigError
 
 DEPTH = 4
 """How far below a named folder runs are looked for."""
+_REST_S = 2.0
 _SEPARATOR = "~"
 """Between the folders of a run's name, since a slash would end it in an address."""
 
@@ -47,15 +49,21 @@ class Catalog:
         for folder in folders:
             if not folder.is_dir():
                 raise ConfigError(f"{folder} is no folder; expected a run, or a folder that holds runs")
-        self._folders = [folder.resolve() for folder in folders]
+        self.folders = [folder.resolve() for folder in folders]
+        self._seen: tuple[float, list[Run]] = (float("-inf"), [])
 
     def runs(self) -> list[Run]:
-        """All that are there now, by name."""
+        """All that are there, by name; looked for at most every two seconds."""
+        if time.monotonic() - self._seen[0] > _REST_S:
+            self._seen = (time.monotonic(), self._look())
+        return self._seen[1]
+
+    def _look(self) -> list[Run]:
         found: dict[Path, Run] = {}
-        for folder in self._folders:
+        for folder in self.folders:
             for at, kind in _below(folder, DEPTH):
                 parts = at.relative_to(folder).parts or (at.name,)
-                name = _SEPARATOR.join(parts if len(self._folders) == 1 or at == folder else (folder.name, *parts))
+                name = _SEPARATOR.join(parts if len(self.folders) == 1 or at == folder else (folder.name, *parts))
                 found.setdefault(at, Run(_free(name, found.values()), at, kind))
         return sorted(found.values(), key=lambda run: run.name)
 
