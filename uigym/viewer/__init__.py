@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from uigym.viewer.app import create_app as create_app
 from uigym.viewer.catalog import Catalog as Catalog
+from uigym.viewer.export import export_episode as export_episode
+from uigym.viewer.export import export_run as export_run
+from uigym.viewer.export import write as write
 from uigym.viewer.serve import Server as Server
 
-__all__ = ["Catalog", "Server", "create_app"]
+__all__ = ["Catalog", "Server", "create_app", "export_episode", "export_run", "write"]

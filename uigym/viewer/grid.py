@@ -95,6 +95,20 @@ def cell(entries: Sequence[Entry]) -> Cell:
     )
 
 
+def grids(runs: Mapping[str, Iterable[Entry]]) -> list[tuple[str, Grid]]:
+    """(harness, its cells), by name.
+
+    Args:
+        runs: Episodes by the name of their run.
+    """
+    harnesses: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for run, entries in runs.items():
+        for entry in entries:
+            if not entry.damaged:
+                harnesses[entry.harness][run].append(entry)
+    return [(harness, grid(harnesses[harness])) for harness in sorted(harnesses)]
+
+
 def grid(runs: Mapping[str, Iterable[Entry]]) -> Grid:
     """The cells of some runs.
 
@@ -105,9 +119,8 @@ def grid(runs: Mapping[str, Iterable[Entry]]) -> Grid:
     columns: dict[Column, list[Entry]] = defaultdict(list)
     for run, entries in runs.items():
         for entry in entries:
-            if not entry.damaged:
-                found[entry.task][run, entry.policy].append(entry)
-                columns[run, entry.policy].append(entry)
+            found[entry.task][run, entry.policy].append(entry)
+            columns[run, entry.policy].append(entry)
     names = list(columns)
     rows = [
         Row(task, [cell(cells[column]) if column in cells else None for column in names])

@@ -123,7 +123,11 @@ class Renderer:
             told_line=told_line,
             title_of=lambda name: name.replace("~", " / "),
         )
-        self.pages.globals.update(links=links, live=live, query=query)
+        self.pages.globals.update(links=links, live=live, query=query, filled=self._filled)
+
+    def _filled(self, template: str, values: Mapping[str, Any]) -> Markup:
+        """A template inside of another one, with values of its own."""
+        return Markup(self.page(template, **values))
 
     def page(self, template: str, **values: Any) -> str:
         """A template as text.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from uigym.viewer import show
 from uigym.viewer.catalog import Run
+from uigym.viewer.export import export_episode
 from uigym.viewer.filters import Filters
 from uigym.viewer.index import Entry
 from uigym.viewer.parting import parted
 from uigym.viewer.reading import read_states
 from uigym.viewer.scene import CHUNK, rows
-from uigym.viewer.shared import Viewer
+from uigym.viewer.shared import NOW, Viewer
 
 PATH = "/runs/{name}/episodes/{episode}"
 
@@ -58,6 +60,13 @@ def add_to(app: FastAPI, viewer: Viewer) -> None:
         return viewer.html(
             "network.html.jinja", run=run, **show.network_part(recorded, read_states(run.folder, episode))
         )
+
+    @app.get(PATH + "/export")
+    def export(name: str, episode: str) -> Response:
+        run = viewer.run(name)
+        viewer.recorded(run, episode)
+        kept = {**NOW, "content-disposition": f'attachment; filename="{quote(episode)}.html"'}
+        return HTMLResponse(export_episode(run, episode), headers=kept)
 
     @app.get("/compare")
     def compare(a: str = "", b: str = "", step: str = "0") -> HTMLResponse:

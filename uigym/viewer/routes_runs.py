@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from uigym.viewer import show
 from uigym.viewer.catalog import Run
 from uigym.viewer.filters import Filters
-from uigym.viewer.grid import grid
+from uigym.viewer.grid import grids
 from uigym.viewer.shared import NOW, Viewer
 
 _LOOK_S = 1.0
@@ -32,7 +32,7 @@ def add_to(app: FastAPI, viewer: Viewer) -> None:
     def all_of_them() -> HTMLResponse:
         runs = [run for run in viewer.catalog.runs() if run.kind == "episodes"]
         found = {run.name: viewer.index(run).entries() for run in runs}
-        return viewer.html("grid.html.jinja", grid=grid(found), named=True)
+        return viewer.html("grid.html.jinja", grids=grids(found), named=True)
 
     @app.get("/runs/{name}")
     def one(name: str, request: Request) -> HTMLResponse:

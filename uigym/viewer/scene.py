@@ -112,7 +112,7 @@ def scene(recorded: Recorded, number: int, states: States | None = None) -> Scen
         height=height,
         row=row(number, step, spent),
         mark=mark(around),
-        action=_cut(json.dumps(action_to_json(step.action), ensure_ascii=False, indent=1)),
+        action=_cut(_json(action_to_json(step.action))),
         text=_cut(step.text),
         typed=_cut(step.action.text) if isinstance(step.action, Type | Answer) else "",
         open=step.open.words,
@@ -156,6 +156,21 @@ def _beside(recorded: Recorded, number: int, states: States | None) -> dict[str,
         "refusals": own(manifest.get("refusals")),
         "network": own(states.network) if states else (),
     }
+
+
+def _json(record: Mapping[str, Any]) -> str:
+    """An action as a person would write it: whole numbers without a point, and nothing that is as usual."""
+    usual = {"button": "left", "count": 1, "modifiers": (), "dx": 0.0}
+    said = {name: value for name, value in record.items() if name not in usual or value != usual[name]}
+    return json.dumps(_whole(said), ensure_ascii=False)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _whole(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,7 @@ from uigym.report.gallery import read_lines
 from uigym.viewer import about, changes, verdicts
 from uigym.viewer.catalog import Run
 from uigym.viewer.filters import PER_PAGE, Filters, choices
-from uigym.viewer.grid import Cell, cell, grid
+from uigym.viewer.grid import Cell, cell, grids
 from uigym.viewer.index import Entry, read_entry
 from uigym.viewer.reading import Recorded, States
 from uigym.viewer.scene import CHUNK, Row, film, rows, scene, troubles
@@ -94,7 +94,7 @@ def run_page(run: Run, entries: Sequence[Entry], filters: Filters) -> dict[str, 
         "title": run.title,
         "total": cell(entries),
         "tasks": len({entry.task for entry in entries}),
-        "grid": grid({run.name: entries}),
+        "grids": grids({run.name: entries}),
         "named": False,
         "filters": filters,
         "kept": filters.change(page=""),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_SAID = re.compile(r"expected (?P<expected>.+?)(?:, (?:but )?found |; found )(?P<found>.+)", re.DOTALL)
+_SAID = re.compile(r"expected (?P<expected>.+?)(?:, (?:but )?found:? |; found:? )(?P<found>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

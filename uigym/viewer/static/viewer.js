@@ -159,9 +159,14 @@ function draw(overlay) {
 const sized = new ResizeObserver((entries) => { for (const { target } of entries) all(".overlay", target).forEach(draw); });
 
 function prepare(within) {
-  all(".stage", within).forEach((stage) => sized.observe(stage));
+  for (const stage of all(".stage[data-width]", within)) {
+    const { width, height } = stage.dataset;
+    if (Number(width)) { stage.style.setProperty("--aspect", width / height); stage.style.setProperty("--across", width); }
+    sized.observe(stage);
+  }
   all("[data-load]", within).forEach((place) => seen.observe(place));
   all("li.unread[data-rows]", within).forEach((place) => { place.style.height = `${place.dataset.rows * 34}px`; });
+  if (innerWidth < 760) for (const fold of all("[data-fold]", within)) fold.open = all("tr, .cells li", fold).length < 9;
   pictures(within);
 }
 
@@ -275,7 +280,7 @@ function tab(name, focus = false) {
       const on = each === found;
       each.setAttribute("aria-selected", String(on));
       each.tabIndex = on ? 0 : -1;
-      const panel = list.querySelector(`[id="${each.getAttribute("aria-controls")}"]`);
+      const panel = document.getElementById(each.getAttribute("aria-controls"));
       if (panel) panel.hidden = !on;
     }
     if (focus) found.focus();
