@@ -182,6 +182,10 @@ class Trainer(_Section):
     """Use liger-kernel."""
     compile: bool = False
     """Compile the layers."""
+    windows: bool = False
+    """Let a Qwen vision tower attend within all its windows at once; GPU and bf16 only."""
+    apart: bool | None = None
+    """Learn in a process of its own, which does not wait for the one that plays; None does so on a GPU."""
     save_every: int = Field(10, ge=1)
     """Updates between checkpoints."""
     test_every: int | None = Field(None, ge=1)

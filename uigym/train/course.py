@@ -27,7 +27,7 @@ from uigym.rollout import Pool
 from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
-from uigym.train.engine import Engine
+from uigym.train.engine import Apart, Engine
 from uigym.train.folder import open_log, refuse_another_run, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
@@ -50,7 +50,7 @@ class Course:
     config: RunConfig
     harness: Harness
     tasks: list[Task]
-    engine: Engine
+    engine: Engine | Apart
     policy: ChatPolicy
     log: Log
     say: Callable[[str], None] = print
@@ -109,6 +109,7 @@ class Course:
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
         wanted = spread_over(self.tasks, Split.TRAIN, warm.demonstrations, first=first)
         played = await play(pool, OraclePolicy(), wanted, self.say, every=100)
+        await self.policy.sampler.start()  # a server that measures free memory must not do so while something learns
         shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
         self.say(f"{len(shown)} of {warm.demonstrations} demonstrations succeeded")
         self.log.episodes(few(shown, SHOWN), update=0, split="train")
@@ -247,7 +248,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
     family = parts.family(config)
     engine = parts.engine(config, family)
     try:
-        if not engine.ranks.leads:
+        if isinstance(engine, Engine) and not engine.ranks.leads:
             engine.follow()
             return config.out
         return run_sync(_train(config, engine, say))
@@ -255,7 +256,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
         engine.close()
 
 
-async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) -> Path:
+async def _train(config: RunConfig, engine: Engine | Apart, say: Callable[[str], None]) -> Path:
     refuse_another_run(config)
     harness = registry.load(config.harness)
     tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
@@ -273,6 +274,16 @@ async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) 
 
 
 async def _run(course: Course) -> Path:
+    # A server takes a minute to come up: it does so beside the demonstrations.
+    starting = asyncio.create_task(course.policy.sampler.start())
+    starting.add_done_callback(lambda task: task.cancelled() or task.exception())  # who needs it is told
+    try:
+        return await _phases(course)
+    finally:
+        starting.cancel()
+
+
+async def _phases(course: Course) -> Path:
     async with course.pool() as pool:
         loop = course.loop(pool)
         if not course.resume(loop):

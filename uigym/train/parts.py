@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,10 +17,11 @@ from uigym.policy import contexts
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.local import LocalSampler
 from uigym.policy.sampler import Sampler, Sampling
+from uigym.policy.vllm import Transfer
 from uigym.policy.vllm_server import Serving
 from uigym.train import sync
 from uigym.train.config import RunConfig
-from uigym.train.engine import Engine, EngineSettings, Lora
+from uigym.train.engine import Apart, Engine, EngineSettings, Lora
 from uigym.train.learning import Scores, loss_settings
 from uigym.train.stream import Flow
 from uigym.train.windows import Window
@@ -34,7 +36,7 @@ def family(config: RunConfig) -> Family:
     return families.open(config.policy.model.path, codec=config.policy.codec)
 
 
-def engine(config: RunConfig, family: Family) -> Engine:
+def engine(config: RunConfig, family: Family) -> Engine | Apart:
     """Who learns.
 
     Raises:
@@ -64,8 +66,9 @@ def engine(config: RunConfig, family: Family) -> Engine:
         temperature=config.policy.temperature,
         liger=trainer.liger,
         compile=trainer.compile,
+        windows=trainer.windows,
     )
-    made = Engine(family, folder(config), settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
+    made = _made(config, family, folder(config), settings)
     if (made.ranks.count > 1) != (trainer.strategy == "fsdp2"):
         made.close()
         raise ConfigError(
@@ -73,6 +76,15 @@ def engine(config: RunConfig, family: Family) -> Engine:
             "start fsdp2 with `torchrun --nproc-per-node GPUS -m uigym train ...`, single without"
         )
     return made
+
+
+def _made(config: RunConfig, family: Family, folder: Path, settings: EngineSettings) -> Engine | Apart:
+    """An engine, in a process of its own if the run file says so or this run has a GPU to keep busy."""
+    trainer = config.trainer
+    is_gpu = trainer.device != "cpu" and torch.cuda.is_available()
+    leads = int(os.environ.get("RANK", "0")) == 0
+    kind = Apart if leads and (is_gpu if trainer.apart is None else trainer.apart) else Engine
+    return kind(family, folder, settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
 
 
 def folder(config: RunConfig) -> Path:
@@ -104,7 +116,7 @@ class Reference:
 
     def __init__(self, config: RunConfig, folder: Path):
         self.config, self.folder = config, folder
-        self._engine: Engine | None = None
+        self._engine: Engine | Apart | None = None
 
     def score(self, windows: Sequence[Window], pngs: Mapping[str, bytes]) -> list[list[float]]:
         """Log-probabilities of each window's reply tokens.
@@ -115,7 +127,7 @@ class Reference:
         if self._engine is None:
             trainer = self.config.trainer
             settings = EngineSettings(precision=trainer.precision, temperature=self.config.policy.temperature)
-            self._engine = Engine(families.open(self.folder), self.folder, settings, device=trainer.device)
+            self._engine = _made(self.config, families.open(self.folder), self.folder, settings)
         return self._engine.score(windows, pngs)
 
 
@@ -132,7 +144,7 @@ def flow(config: RunConfig) -> Flow:
     )
 
 
-def policy(config: RunConfig, engine: Engine, harness: Harness) -> ChatPolicy:
+def policy(config: RunConfig, engine: Engine | Apart, harness: Harness) -> ChatPolicy:
     """Who plays.
 
     Raises:
@@ -150,7 +162,7 @@ def policy(config: RunConfig, engine: Engine, harness: Harness) -> ChatPolicy:
     )
 
 
-def sampler(config: RunConfig, engine: Engine) -> Sampler:
+def sampler(config: RunConfig, engine: Engine | Apart) -> Sampler:
     """Who samples: a second copy of the model in this process, or a server."""
     if config.inference.backend == "transformers":
         device = str(engine.ranks.device)
@@ -159,7 +171,7 @@ def sampler(config: RunConfig, engine: Engine) -> Sampler:
     return _served(config, engine)
 
 
-def _served(config: RunConfig, engine: Engine) -> Sampler:
+def _served(config: RunConfig, engine: Engine | Apart) -> Sampler:
     from uigym.policy.vllm import VLLMSampler
     from uigym.policy.vllm_server import VLLMServer
     from uigym.train.drowsy import Drowsy
@@ -168,10 +180,15 @@ def _served(config: RunConfig, engine: Engine) -> Sampler:
     made = VLLMSampler(
         engine.family,
         chosen.url or VLLMServer(folder(config), serving(config)),
-        transfer=sync.Nccl() if chosen.transfer == "nccl" else sync.Ipc() if chosen.transfer == "ipc" else None,
+        transfer=_way(chosen.transfer, engine) if chosen.transfer else None,
         trains_vision=config.trainer.picture_gradient,
     )
     return Drowsy(made) if chosen.sleep else made
+
+
+def _way(name: str, engine: Engine | Apart) -> Transfer:
+    """How weights travel: a GPU's are sent by the process that has them."""
+    return sync.There(name, engine) if isinstance(engine, Apart) else sync.WAYS[name]()
 
 
 def serving(config: RunConfig) -> Serving:

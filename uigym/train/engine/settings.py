@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import torch
 
@@ -79,6 +79,13 @@ class EngineSettings:
         ):
             if not ok:
                 raise ConfigError(what)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """What `dataclasses.asdict` made, perhaps after a way through JSON."""
+        lora = values["lora"]
+        adapters = Lora(lora["rank"], lora["alpha"], tuple(lora["targets"])) if lora else None
+        return cls(**{**values, "betas": tuple(values["betas"]), "lora": adapters})
 
     @property
     def dtype(self) -> torch.dtype:
