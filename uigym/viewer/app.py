@@ -13,6 +13,10 @@ extends `base.html.jinja`:
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
+
+import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
@@ -21,6 +25,9 @@ from uigym.viewer.catalog import Catalog
 from uigym.viewer.render import STATIC
 from uigym.viewer.shared import FOREVER, Missing, Viewer
 
+THREADS = 6
+"""Requests that are worked on at the same time."""
+
 
 def create_app(catalog: Catalog) -> FastAPI:
     """The application, without its guard (`uigym.viewer.guard.Guard`, which `Server` puts before it).
@@ -28,7 +35,7 @@ def create_app(catalog: Catalog) -> FastAPI:
     Args:
         catalog: The runs to show.
     """
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=_few_threads)
     viewer = app.state.viewer = Viewer(catalog)
 
     @app.get("/static/{name}")
@@ -45,3 +52,11 @@ def create_app(catalog: Catalog) -> FastAPI:
     for routes in (routes_runs, routes_episode, routes_files):
         routes.add_to(app, viewer)
     return app
+
+
+@contextlib.asynccontextmanager
+async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Reading files needs no forty threads, each of which keeps memory of its own."""
+    limiter = anyio.to_thread.current_default_thread_limiter()
+    limiter.total_tokens = THREADS
+    yield

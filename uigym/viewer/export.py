@@ -29,6 +29,8 @@ from uigym.viewer.training import page as training_page
 EPISODES = 40
 """Of a run that are in its file, unless more are asked for."""
 _QUALITY = 88
+_HERE = ("files",)
+"""Facts that are of this machine alone: a file is passed on."""
 
 
 class FileLinks(Links):
@@ -132,7 +134,10 @@ def episode_view(run: Run, recorded: Recorded, entries: Sequence[Entry] = ()) ->
     states = read_states(run.folder, recorded.id)
     parts = show.state_part(recorded, states) | show.network_part(recorded, states)
     scenes = [show.step_part(run, recorded, number, states)["scene"] for number in range(len(recorded.steps) + 1)]
-    return show.episode_page(run, recorded, 0) | parts | {
+    page = show.episode_page(run, recorded, 0)
+    return page | parts | {
+        "facts": [(name, value) for name, value in page["facts"] if name not in _HERE],
+        "commands": [command for command in page["commands"] if command.line.startswith("uigym run ")],
         "chunks": show.chunks(recorded, 0, every=True),
         "scenes": scenes,
         "tries": show.tries(run, recorded, {run.name: (run.title, entries)}) if entries else [],

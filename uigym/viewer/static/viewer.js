@@ -194,7 +194,8 @@ class Player {
     this.scrub?.addEventListener("input", () => this.go(Number(this.scrub.value)));
     element.addEventListener("loaded", () => this.point());
     this.point(true);
-    this.ahead();
+    if (document.readyState === "complete") this.ahead();
+    else addEventListener("load", () => this.ahead(), { once: true });
   }
 
   address(number) { return `${this.element.dataset.steps}${number}`; }
