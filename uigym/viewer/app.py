@@ -49,6 +49,10 @@ def create_app(catalog: Catalog) -> FastAPI:
     async def missing(request: object, error: Missing) -> Response:
         return viewer.html("missing.html.jinja", 404, title="Not here", why=str(error))
 
+    @app.exception_handler(404)
+    async def nowhere(request: object, error: object) -> Response:
+        return viewer.html("missing.html.jinja", 404, title="Not here", why="No page has this address.")
+
     for routes in (routes_runs, routes_episode, routes_files):
         routes.add_to(app, viewer)
     return app
