@@ -68,8 +68,9 @@ class Catalog:
         return sorted(found.values(), key=lambda run: run.name)
 
     def find(self, name: str) -> Run | None:
-        """The run of that name."""
-        return next((run for run in self.runs() if run.name == name), None)
+        """The run of that name; one that is new is looked for at once."""
+        known = next((run for run in self.runs() if run.name == name), None)
+        return known or next((run for run in self._look() if run.name == name), None)
 
 
 def kind_of(folder: Path) -> Literal["episodes", "training"] | None:

@@ -39,9 +39,9 @@ class Links:
         """Of a run's line in the list of runs."""
         return f"/runs/{part(run)}/brief"
 
-    def events(self, run: str) -> str:
-        """Of what tells that a run has changed."""
-        return f"/events{query({'run': run})}"
+    def events(self, run: str, known: str) -> str:
+        """Of what tells that a run, or with an empty name the list of them, is no longer as it is known."""
+        return f"/events{query({'run': run, 'known': known})}"
 
     def episode(self, run: str, episode: str, /, **asked: str) -> str:
         """Of an episode's page, with the filters of the list that it was opened from."""

@@ -26,7 +26,9 @@ def add_to(app: FastAPI, viewer: Viewer) -> None:
         runs = viewer.catalog.runs()
         lines = [_brief(viewer, run) if _is_quick(viewer, run) else {"run": run} for run in runs]
         folders = [str(folder) for folder in viewer.catalog.folders]
-        return viewer.html("home.html.jinja", title="Runs", runs=lines, folders=folders, asked={})
+        return viewer.html(
+            "home.html.jinja", title="Runs", runs=lines, folders=folders, asked={}, known=version(viewer, "")
+        )
 
     @app.get("/grid")
     def all_of_them() -> HTMLResponse:
@@ -37,20 +39,23 @@ def add_to(app: FastAPI, viewer: Viewer) -> None:
     @app.get("/runs/{name}")
     def one(name: str, request: Request) -> HTMLResponse:
         run = viewer.run(name)
+        known = version(viewer, name)
         if run.kind == "training":
             from uigym.viewer.training import page
 
-            return viewer.html("training.html.jinja", **page(run, dict(request.query_params)))
+            return viewer.html("training.html.jinja", known=known, **page(run, dict(request.query_params)))
         entries = viewer.index(run).entries()
-        return viewer.html("run.html.jinja", **show.run_page(run, entries, Filters.of(request.query_params)))
+        return viewer.html(
+            "run.html.jinja", known=known, **show.run_page(run, entries, Filters.of(request.query_params))
+        )
 
     @app.get("/runs/{name}/brief")
     def line(name: str) -> HTMLResponse:
         return viewer.html("brief.html.jinja", brief=_brief(viewer, viewer.run(name)))
 
     @app.get("/events")
-    async def events(run: str = "") -> StreamingResponse:
-        return StreamingResponse(_changes(viewer, run), media_type="text/event-stream", headers=NOW)
+    async def events(run: str = "", known: str = "") -> StreamingResponse:
+        return StreamingResponse(_changes(viewer, run, known), media_type="text/event-stream", headers=NOW)
 
 
 def _is_quick(viewer: Viewer, run: Run) -> bool:
@@ -61,18 +66,18 @@ def _brief(viewer: Viewer, run: Run) -> show.Brief:
     return show.brief_training(run) if run.kind == "training" else show.brief(run, viewer.index(run).entries())
 
 
-async def _changes(viewer: Viewer, name: str) -> AsyncIterator[str]:
-    """One event whenever something has changed, for as long as the page is open."""
-    known = None
+async def _changes(viewer: Viewer, name: str, known: str) -> AsyncIterator[str]:
+    """One event whenever something is no longer as it is known, for as long as the page is open."""
+    yield ": open\n\n"
     while True:
-        version = await asyncio.to_thread(_version, viewer, name)
-        if version != known:
-            yield f"data: {version}\n\n" if known is not None else ": open\n\n"
-            known = version
+        now = await asyncio.to_thread(version, viewer, name)
+        if now != known:
+            yield f"data: {now}\n\n"
+            known = now
         await asyncio.sleep(_LOOK_S)
 
 
-def _version(viewer: Viewer, name: str) -> str:
+def version(viewer: Viewer, name: str) -> str:
     """Changes when a run does; of all runs, when one is new."""
     if not name:
         return str(hash(tuple(run.name for run in viewer.catalog.runs())))

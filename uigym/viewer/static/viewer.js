@@ -332,16 +332,18 @@ async function refresh() {
   for (const place of all("[data-live]")) {
     const found = one(`[data-live="${place.dataset.live}"]`, fresh);
     if (!found || found.isEqualNode(place.was ?? null)) continue;
-    const focus = document.activeElement?.getAttribute("href");
+    const focus = document.activeElement?.getAttribute("href") ?? document.activeElement?.value;
     const chosen = picked().map((box) => box.value);
     const opened = all("details[open] summary", place).map((each) => each.textContent);
-    const typing = place.contains(document.activeElement) && /INPUT|SELECT/.test(document.activeElement.tagName);
-    if (typing) continue;
+    if (place.contains(document.activeElement) && document.activeElement.matches("input[type=search], select")) {
+      document.activeElement.addEventListener("blur", refresh, { once: true }); // nobody is torn away from what they type
+      continue;
+    }
     place.was = found.cloneNode(true);
     place.replaceChildren(...document.importNode(found, true).childNodes);
     for (const box of all('input[name="pick"]', place)) if (chosen.includes(box.value)) { box.checked = true; choose(box); }
     for (const each of all("details", place)) each.open = each.open || opened.includes(one("summary", each)?.textContent);
-    if (focus) all("a", place).find((link) => link.getAttribute("href") === focus)?.focus({ preventScroll: true });
+    if (focus) all("a, input", place).find((each) => (each.getAttribute("href") ?? each.value) === focus)?.focus({ preventScroll: true });
     prepare(place);
   }
 }
