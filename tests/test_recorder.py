@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 from persons import Person, person_at
 from playwright.async_api import expect
 
+import uigym.record.live
 from uigym.harness import Harness
 from uigym.record import read_demo
 from uigym.record.withhold import WITHHELD
@@ -252,3 +254,48 @@ async def test_only_the_page_itself_may_ask(tmp_path: Path) -> None:
             assert "default-src 'none'" in policy and "unsafe" not in policy
             assert page.headers["x-content-type-options"] == "nosniff"
         assert person.acts() == []
+
+
+async def test_what_is_copied_in_the_product_can_be_pasted_there_and_elsewhere(tmp_path: Path) -> None:
+    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path)) as (person, _):
+        await person.showing()
+        keys = person.page.keyboard
+        await person.click("#name")
+        await keys.type("Bo")
+        await keys.press("Control+a")
+        await keys.press("Control+c")
+        await person.settled()
+        await person.page.wait_for_function("async () => await navigator.clipboard.readText() === 'Bo'")
+        await person.click("#memo")
+        await keys.press("Control+v")
+        await person.settled()
+        assert person.acts()[-1] == Key("Control+V")  # so that a replay copies and pastes, too
+        await person.click("#save")
+        result = await person.end()
+        assert result["counts"], result["reason"]
+        (row,) = RunStore(tmp_path).episode(result["id"]).after.tables["did"]
+    assert row["what"] == "save|Bo||red||Bo"
+
+
+async def test_what_a_harness_does_not_grant_is_told_and_nobody_looking_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uigym.record.live, "IDLE_S", 1.5)
+    harness = replace(HANDS, grants=())
+    harness.task("Do.", max_steps=9)(HANDS.find_task("show").function)
+    async with person_at(harness, [Request("show", 0)], RunStore(tmp_path)) as (person, _):
+        await person.showing()
+        note, live = person.page.locator("#note"), person.studio.live
+        await person.click("#ask")
+        await expect(note).to_have_text('The page said: "Sure?"')
+        await person.click("#file")
+        await expect(note).to_contain_text("asked for a file")
+        assert await person.page.locator("#dialog, #chooser").evaluate_all("all => all.every(one => one.hidden)")
+        assert live is not None and live.cast.running
+        await person.page.goto("about:blank")
+        while live.cast.running:
+            await person.page.wait_for_timeout(50)
+        number = live.cast.number
+        await person.product.evaluate("document.body.style.background = 'gold'")
+        await person.page.wait_for_timeout(300)
+        assert live.cast.number == number and len(live.reducer.acts()) == 2

@@ -227,6 +227,11 @@ class Screencast:
         self.number = 0
         """Of the newest picture."""
 
+    @property
+    def running(self) -> bool:
+        """Whether Chromium streams."""
+        return self._tab is not None
+
     async def next(self, after: int, patience_s: float) -> str | None:
         """The newest picture, JPEG in base64, once there is one after number `after`; None if none comes."""
         await self._follow()

@@ -82,7 +82,6 @@ for (const name of ["pointerup", "pointercancel"]) keys.addEventListener(name, (
 });
 for (const name of ["contextmenu", "dragstart", "drop", "mousedown", "auxclick"]) keys.addEventListener(name, (event) => event.preventDefault());
 keys.addEventListener("wheel", (event) => {
-  if (event.ctrlKey && !event.isTrusted) return;
   event.preventDefault();
   const unit = [1, 32, state.height][event.deltaMode];
   tell({ kind: "wheel", ...place(event), dx: event.deltaX * unit, dy: event.deltaY * unit, modifiers: held(event) });
