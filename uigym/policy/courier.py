@@ -39,7 +39,8 @@ class Courier:
         self._one = threading.Lock()
         self._process, self._line = pipe.start("uigym.policy.courier")
         self._put({"do": "begin", "remembers": remembers})
-        threading.Thread(target=self._listen, name="courier", daemon=True).start()
+        self._thread = threading.Thread(target=self._listen, name="courier", daemon=True)
+        self._thread.start()
 
     @property
     def pid(self) -> int:
@@ -82,6 +83,8 @@ class Courier:
         except (OSError, subprocess.TimeoutExpired):
             self._process.kill()
             self._process.wait()
+        self._thread.join(_ENDS_S)
+        self._line.close()
 
     async def _ask(self, message: dict[str, Any], blobs: list[bytes]) -> Any:
         self._asked += 1
@@ -136,7 +139,9 @@ class Couriers:
 
     async def answer(self, endpoint: Endpoint, question: Question, pngs: Mapping[str, bytes]) -> Any:
         """See `Asking.answer`: by the one that has most of the pictures, and of those the one with least to do."""
-        self.all = [courier for courier in self.all if courier.alive]
+        self.all, dead = [c for c in self.all if c.alive], [c for c in self.all if not c.alive]
+        for courier in dead:
+            await asyncio.to_thread(courier.close)
         while len(self.all) < self.count:
             self.all.append(Courier(remembers=self.remembers))
         chosen = max(self.all, key=lambda courier: (len(courier.has & pngs.keys()), -courier.waiting))
