@@ -79,6 +79,8 @@ class FakeVLLM:
         }.items():
             self.app.post(path)(self._guarded(path, answer))
         self.app.get("/health")(lambda: JSONResponse(None))
+        self.models = ["policy"]
+        self.app.get("/v1/models")(lambda: JSONResponse({"data": [{"id": name} for name in self.models]}))
 
     def _guarded(self, path: str, answer: Any) -> Any:
         async def guarded(request: Request) -> JSONResponse:

@@ -176,6 +176,21 @@ def test_report_shows_failures_first_and_all_that_was_seen(tmp_path: Path) -> No
     assert "holds no run" in one_message(uigym("report", tmp_path / "nothing"), 2)
 
 
+def test_report_makes_the_page_of_a_training_run_again(tmp_path: Path) -> None:
+    from uigym.train.config import RunConfig
+
+    row = {"phase": "grpo", "update": 3, "reward/mean": 0.625, "groups/kept": 2, "wall_s": 9.0}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n" + '{"phase": "grpo", "upd')  # cut off
+    (tmp_path / "run.json").write_text(json.dumps({"config": RunConfig(harness="kiosk").model_dump(mode="json")}))
+    page = tmp_path / "training.html"
+    for _ in range(2):
+        page.unlink(missing_ok=True)
+        assert uigym("report", tmp_path).stdout.strip() == str(page)
+        assert "kiosk" in page.read_text() and 'http-equiv="refresh"' not in page.read_text()
+    (tmp_path / "run.json").write_text("{")
+    assert "run.json" in one_message(uigym("report", tmp_path), 2)
+
+
 @pytest.mark.browser
 def test_record_does_not_count_failures_as_recorded(tmp_path: Path) -> None:
     uigym("run", RENTAL, "--policy", "noop", "--seeds", "0:2", "--out", tmp_path)

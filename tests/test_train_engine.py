@@ -226,7 +226,8 @@ def launched(folder: Path, out: Path, precision: str, count: int) -> dict[str, A
     return dict(json.loads(out.with_suffix(".json").read_text()))
 
 
-@pytest.mark.parametrize("precision", ["fp32", pytest.param("bf16", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_two_processes_learn_what_one_does(folder: Path, tmp_path: Path, precision: str) -> None:
     """Three rows on two ranks: in the second round one takes part with a row that does not count. One has no picture."""
     alone = engine_rank.begin(folder, precision)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from uigym import registry
 from uigym.env import Limits
@@ -19,6 +19,9 @@ from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy
 from uigym.rollout import Pool, Request
 from uigym.store import RunStore, checkpoints
 from uigym.types import Episode
+
+if TYPE_CHECKING:
+    from uigym.policy.openai import Served
 
 TINY = "tiny"
 """Names the model that comes with uigym."""
@@ -88,6 +91,20 @@ class Agent:
         """
         return cls(find_policy(str(checkpoint), greedy=greedy))
 
+    @classmethod
+    def from_server(cls, served: Served, *, greedy: bool = False) -> Self:
+        """A model behind any OpenAI-compatible server: vLLM, SGLang, or a hosted one.
+
+        Args:
+            served: Where, and how it is asked.
+            greedy: Always the likeliest reply.
+
+        Raises:
+            ConfigError: It cannot be told which model is meant, or what language it speaks.
+            PolicyError: The server does not answer.
+        """
+        return cls(run_sync(served.policy(greedy=greedy)))
+
     def run_task(
         self,
         task: str,
@@ -150,6 +167,11 @@ class Agent:
                 if on_episode:
                     on_episode(finished.episode)
         return Trial(evaluate(episodes), tuple(episodes))
+
+    async def close(self) -> None:
+        """End what the policy holds, such as connections; in the loop that it played in, and for good."""
+        if close := getattr(self.policy, "close", None):
+            await close()
 
 
 def find_split(name: str) -> Split:

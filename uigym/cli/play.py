@@ -27,6 +27,7 @@ from uigym.cli.options import (
     parse_seeds,
 )
 from uigym.cli.recorder import Giver, record_on_page
+from uigym.cli.serving import ServerCodec, ServerContext, ServerKey, ServerModel, ServerUrl, find_agent, served
 from uigym.cli.terminal import FAILED, Shown, out, print_json, print_path, progress, say
 from uigym.errors import ConfigError, StoreError, attribute
 from uigym.evaluate import Evaluation, Score
@@ -77,14 +78,19 @@ def run(
 def eval_(
     harness: TaskRef,
     checkpoint: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--checkpoint",
             "--policy",
             metavar="DIR",
             help="Folder that training wrote; tiny, the model that comes with uigym; or noop, random, oracle.",
         ),
-    ],
+    ] = None,
+    server: ServerUrl = None,
+    model: ServerModel = None,
+    codec: ServerCodec = None,
+    context: ServerContext = None,
+    key: ServerKey = None,
     split: SplitName = Split.HELDOUT,
     episodes: Annotated[
         int | None,
@@ -102,7 +108,7 @@ def eval_(
     folder: KeepIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a checkpoint.
+    """Measure a checkpoint, or a model behind a server.
 
     Success rate with its 95 % interval, task by task.
 
@@ -110,14 +116,17 @@ def eval_(
       uigym eval kiosk --checkpoint runs/quickstart --split heldout --episodes 300
       uigym eval kiosk/order --checkpoint tiny --greedy --json
       uigym eval desk --policy random --seeds 0:2
+      uigym eval desk --server http://127.0.0.1:30000 --model Qwen/Qwen3-VL-4B-Instruct
     """
     found, tasks = find_tasks(harness)
     if seeds is not None and episodes is not None:
         raise ConfigError("--episodes and --seeds both say how much is played; give one of them")
     plan = Plan(episodes=episodes or max(100, len(tasks)), split=split, slots=slots)
     todo = plan.requests(tasks) if seeds is None else requests(tasks, parse_seeds(seeds, split))
+    asked = served(server, model=model, codec=codec, context=context, key=key)
+    agent = find_agent(checkpoint, asked, greedy=greedy)
     store, _ = _open(folder, resume=False)
-    trial = _play(Agent.from_checkpoint(checkpoint, greedy=greedy), found, todo, plan, store)
+    trial = _play(agent, found, todo, plan, store)
     _finish(found, trial.episodes, folder, as_json)
 
 
@@ -196,18 +205,24 @@ def report_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run: what --out named.")],
     episodes: Annotated[int, typer.Option(min=1, max=500, help="Show at most so many, failures first.")] = 20,
 ) -> None:
-    """Make a page of a run's episodes.
+    """Make a page of a run's episodes, or the page of a training run again.
 
-    What was seen and done, step by step, and what the verifier says.
+    What was seen and done, step by step, and what the verifier says; of a training run its curves and signs of trouble.
 
     \b
       uigym run ./crm.py --policy oracle --seeds 0:3 --out runs/crm
       uigym report runs/crm
+      uigym report runs/kiosk
     """
     from uigym.report import Clip, render_clips
+    from uigym.report.training import is_training, write_training
 
+    if is_training(folder):
+        return print_path(write_training(folder))
     if not (folder / "run.json").is_file():
-        raise ConfigError(f"{folder} holds no run; expected the folder that --out of run, eval or record named")
+        raise ConfigError(
+            f"{folder} holds no run; expected the folder that --out of run, eval or record named, or that of a training"
+        )
     store = RunStore(folder)
     records = sorted(store.manifests(), key=lambda r: ((r.get("verdict") or {}).get("success", False), r["id"]))
     if not records:
@@ -269,8 +284,14 @@ def _same_policy(episodes: Sequence[Episode], policy: str, folder: Path | None) 
 
 
 def _play(agent: Agent, harness: Harness, todo: Sequence[Request], plan: Plan, store: RunStore | None) -> Trial:
+    async def play() -> Trial:
+        try:
+            return await agent.play(harness, todo, plan, store=store, on_episode=_counter(shown))
+        finally:
+            await agent.close()
+
     with progress(f"playing {harness.name}", len(todo)) as shown:
-        return asyncio.run(agent.play(harness, todo, plan, store=store, on_episode=_counter(shown)))
+        return asyncio.run(play())
 
 
 def _finish(harness: Harness, episodes: Sequence[Episode], folder: Path | None, as_json: bool) -> None:

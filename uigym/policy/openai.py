@@ -16,7 +16,7 @@ from uigym.errors import ConfigError, PolicyError, did_you_mean
 from uigym.policy import contexts
 from uigym.policy.chat import told
 from uigym.policy.codecs import CODECS, Screen
-from uigym.policy.codecs.language import language, recalled
+from uigym.policy.codecs.language import LANGUAGES, language, recalled
 from uigym.policy.contexts import Context
 from uigym.policy.endpoint import Endpoint, Unreachable
 from uigym.policy.sampler import PLAIN, Sampling
@@ -71,7 +71,7 @@ class OpenAIPolicy:
         self.pause_s = 1.0
         """Before a request is sent again; twice as long each time."""
         base = url.rstrip("/").removesuffix("/v1")
-        self._endpoint = Endpoint(base, headers={"Authorization": f"Bearer {key}"} if key else None)
+        self._endpoint = Endpoint(base, headers=_bearer(key))
 
     def for_episode(self, env: Env) -> OpenAIConversation:
         """The policy of one episode."""
@@ -115,6 +115,81 @@ class OpenAIPolicy:
             await asyncio.sleep(pause_s)
             pause_s *= 2
         raise AssertionError("unreachable")
+
+
+CODECS_BY_NAME = {
+    "ui-tars": "uitars", "qwen2.5-vl": "qwen2.5", "qwen3": "qwen3", "smolvlm": "smolvlm", "idefics3": "smolvlm",
+}  # fmt: skip
+"""The language of models whose name has such a part."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Served:
+    """A model behind an OpenAI-compatible server, and how it is asked."""
+
+    url: str
+    """With or without /v1."""
+    model: str | None = None
+    """Name that the server knows it by; None is the only one that it has."""
+    codec: str | None = None
+    """Action language; None is told from the model's name."""
+    context: str = "hysteresis(1, 6)"
+    """As `uigym.policy.contexts.parse` reads it."""
+    max_tokens: int = 256
+    """Longest reply."""
+    key: str = ""
+    """Sent as a bearer token; "" is none."""
+
+    async def policy(self, *, greedy: bool = False) -> OpenAIPolicy:
+        """Who asks it.
+
+        Raises:
+            ConfigError: It cannot be told which model is meant, or what language it speaks.
+            PolicyError: The server does not answer.
+        """
+        context = contexts.parse(self.context)
+        name = self.model or await self._only()
+        sampling = Sampling(temperature=0.0 if greedy else 1.0, max_tokens=self.max_tokens)
+        return OpenAIPolicy(self.url, name, self.codec or codec_of(name), context, sampling, key=self.key)
+
+    async def _only(self) -> str:
+        """The name of the one model that the server has."""
+        endpoint = Endpoint(self.url.rstrip("/").removesuffix("/v1"), headers=_bearer(self.key), timeout_s=30.0)
+        try:
+            answer = await endpoint.get("/v1/models")
+            names = [str(each["id"]) for each in answer["data"]]
+        except (KeyError, TypeError) as exc:
+            raise PolicyError(
+                f"{self.url} does not say which models it has: {answer!r:.300}; name one: --model"
+            ) from exc
+        finally:
+            await endpoint.close()
+        if len(names) != 1:
+            raise ConfigError(f"{self.url} has {len(names)} models: {', '.join(names)}. Name one: --model NAME")
+        return names[0]
+
+
+def codec_of(model: str) -> str:
+    """The action language of a model, by its name.
+
+    Raises:
+        ConfigError: The name does not say.
+
+    Example:
+        >>> codec_of("Qwen/Qwen3-VL-4B-Instruct"), codec_of("ByteDance-Seed/UI-TARS-1.5-7B")
+        ('qwen3', 'uitars')
+    """
+    found = next((codec for part, codec in CODECS_BY_NAME.items() if part in model.lower()), None)
+    if found is None:
+        raise ConfigError(
+            f'the name "{model}" does not say what language the model speaks: name it with --codec, '
+            f"one of {', '.join(LANGUAGES)}"
+        )
+    return found
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 @dataclass(frozen=True, slots=True)

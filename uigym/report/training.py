@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from uigym.errors import StoreError, attribute
+from uigym.errors import ConfigError, StoreError, attribute
 from uigym.report import film
 from uigym.report.curves import Group, groups
 from uigym.report.gallery import Gallery, read_lines
@@ -75,14 +75,24 @@ def write_training(folder: Path, *, running: bool = False) -> Path:
     return path
 
 
+def is_training(folder: Path) -> bool:
+    """Whether a folder is one of a training run, which has numbers of its updates, and no store of episodes."""
+    return (folder / "metrics.jsonl").is_file() and not (folder / "episodes").is_dir()
+
+
 def read_story(folder: Path) -> Story:
-    """What the files of a run say; those that are not there say nothing."""
+    """What the files of a run say; those that are not there say nothing.
+
+    Raises:
+        ConfigError: run.json cannot be read.
+    """
     rows = list(read_lines(folder / "metrics.jsonl"))
     phases: dict[str, list[dict[str, Any]]] = {"warm_start": [], "grpo": [], "test": []}
     for row in rows:
         phases.setdefault(str(row.get("phase")), []).append(row)
     record = folder / "run.json"
-    run = json.loads(record.read_text()) if record.is_file() else {}
+    with attribute(ConfigError, f"cannot read {record}"):
+        run = json.loads(record.read_text()) if record.is_file() else {}
     updates = {row["update"]: flat(row) for row in phases["grpo"] if "update" in row}  # a resumed run repeats some
     return Story(
         run=run,
@@ -216,4 +226,4 @@ class Page:
         return write_training(self.folder)
 
 
-__all__ = ["Group", "Page", "Sign", "Story", "read_story", "render_training", "write_training"]
+__all__ = ["Group", "Page", "Sign", "Story", "is_training", "read_story", "render_training", "write_training"]

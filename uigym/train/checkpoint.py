@@ -10,9 +10,8 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from uigym.errors import ConfigError, StoreError, attribute
 from uigym.store import checkpoints
-from uigym.train.drafts import drafted
+from uigym.train.drafts import drafted, resuming, writing
 from uigym.train.learner import Learner
 
 
@@ -27,7 +26,7 @@ def save(folder: Path, learner: Learner, progress: dict[str, Any]) -> Path:
     Raises:
         StoreError: The disk is full, or the folder cannot be written; a former checkpoint of that name is still there.
     """
-    with attribute(StoreError, f"cannot write the checkpoint {folder}"), drafted(folder) as draft:
+    with writing(folder), drafted(folder) as draft:
         _write(draft, learner, progress)
     return folder
 
@@ -48,7 +47,7 @@ def load(folder: Path, learner: Learner) -> dict[str, Any]:
     Raises:
         ConfigError: The folder is no checkpoint of this kind of run.
     """
-    with attribute(ConfigError, f"cannot resume from {folder}"):
+    with resuming(folder):
         progress: dict[str, Any] = json.loads((folder / "progress.json").read_text())
         version = int(progress["version"])
         tensors = load_file(folder / "optimizer.safetensors")

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from uigym import registry
-from uigym.errors import ConfigError, attribute
+from uigym.errors import ConfigError
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
@@ -27,6 +27,7 @@ from uigym.rollout import Pool
 from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
+from uigym.train.drafts import resuming
 from uigym.train.engine import Apart, Engine
 from uigym.train.folder import open_log, write_record
 from uigym.train.learning import Credit, Learning
@@ -234,7 +235,7 @@ class Course:
         if found is None:
             return False
         progress = loop.restore(found)
-        with attribute(ConfigError, f"cannot resume from {found}"):
+        with resuming(found):
             self.done, self.spent_s = int(progress["updates"]), float(progress["spent_s"])
         self.saved = found
         if isinstance(loop.learn, Learning):

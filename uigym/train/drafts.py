@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+
+from uigym.errors import ConfigError, StoreError, attribute
 
 
 @contextmanager
@@ -40,3 +42,15 @@ def _put(draft: Path, folder: Path) -> None:
         folder.replace(former)
     draft.replace(folder)
     shutil.rmtree(former, ignore_errors=True)
+
+
+def writing(folder: Path) -> AbstractContextManager[None]:
+    """What goes wrong in here is that a checkpoint cannot be written."""
+    return attribute(StoreError, f"cannot write the checkpoint (make room, or name another folder: out=DIR) {folder}")
+
+
+def resuming(folder: Path) -> AbstractContextManager[None]:
+    """What goes wrong in here is that a checkpoint cannot be gone on from."""
+    return attribute(
+        ConfigError, f"cannot resume from a damaged checkpoint, or another model's; remove it to begin anew: {folder}"
+    )

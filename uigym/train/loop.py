@@ -20,9 +20,10 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from uigym.busy import Spent
-from uigym.errors import PolicyError, StoreError, attribute
+from uigym.errors import PolicyError
 from uigym.policy.sampler import Sampler, Weights
 from uigym.store import checkpoints
+from uigym.train.drafts import writing
 from uigym.train.groups import STATE, Group, turns
 from uigym.train.lesson import Credit, Lesson, by_reward, lesson
 from uigym.train.stream import Stream
@@ -248,7 +249,7 @@ class Loop:
     def _write(self, folder: Path, progress: dict[str, Any], stream: Callable[[Path], None]) -> None:
         self.trainer.checkpoint(folder, progress)
         draft = folder / f".{STREAM}.draft"
-        with attribute(StoreError, f"cannot write the checkpoint {folder}"):
+        with writing(folder):
             stream(draft)
             draft.replace(folder / STREAM)
 

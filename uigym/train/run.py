@@ -14,7 +14,6 @@ from typing import Any
 import torch
 
 from uigym import registry
-from uigym.errors import ConfigError, attribute
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
 from uigym.loop import run_sync
@@ -24,6 +23,7 @@ from uigym.rollout import Finished, Pool, Request
 from uigym.train import checkpoint
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
+from uigym.train.drafts import resuming
 from uigym.train.folder import open_log, write_record
 from uigym.train.grpo import Update, reinforce
 from uigym.train.imitate import demonstration_rows, imitate
@@ -212,7 +212,7 @@ class Run:
         if found is None:
             return False
         progress = checkpoint.load(found, self.learner)
-        with attribute(ConfigError, f"cannot resume from {found}"):
+        with resuming(found):
             self.done, self.curve = progress["update"], progress["curve"]
             self.practice.restore(progress["practice"])
             self.saved = self.done

@@ -18,7 +18,7 @@ from torch.distributed.fsdp import FSDPModule
 from uigym.errors import ConfigError, StoreError, attribute
 from uigym.models.families.family import Family
 from uigym.models.families.forward import log_probabilities
-from uigym.train.drafts import drafted
+from uigym.train.drafts import drafted, resuming, writing
 from uigym.train.engine.export import Export
 from uigym.train.engine.plan import plan
 from uigym.train.engine.prepare import prepare
@@ -268,7 +268,7 @@ class Engine:
 
     def _checkpoint(self, asked: dict[str, Any]) -> None:
         folder = Path(asked["folder"])
-        with attribute(StoreError, f"cannot write the checkpoint {folder}"), self._drafted(folder) as draft:
+        with writing(folder), self._drafted(folder) as draft:
             self.export.save(draft, writes=self.ranks.leads)
             write_state(draft, self.model, self.optimizer, self.ranks)
             self.ranks.meet()
@@ -280,7 +280,7 @@ class Engine:
 
     def _resume(self, asked: dict[str, Any]) -> dict[str, Any]:
         folder = Path(asked["folder"])
-        with attribute(ConfigError, f"cannot resume from {folder}"):
+        with resuming(folder):
             said = read_progress(folder)
             read_state(folder, self.model, self.optimizer, self.ranks)
             self.updates = int(said["updates"])
