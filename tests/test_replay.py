@@ -7,6 +7,10 @@ import functools
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from uigym.bench.processes import tree
 from uigym.cli.app import app
+from uigym.cli.terminal import descendants
 from uigym.errors import ConfigError, UIGymError
 from uigym.record import again, read_demo
 from uigym.record.crew import Deal, Tell, share
@@ -256,3 +262,24 @@ def test_every_item_is_dealt_once(workers: int) -> None:
 def test_an_error_in_a_process_ends_all(work: Callable[..., Any], error: type[Exception], why: str) -> None:
     with pytest.raises(error, match=why):
         share(work, 1, 2, lambda told: None)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_ctrl_c_ends_every_process_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    words = ["record", "kiosk", "--seeds", "0:50", "--workers", "2", "--slots", "1", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "uigym", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and len(RunStore(tmp_path).ids()) < 3:
+        time.sleep(0.2)
+    below = descendants(process.pid)
+    assert len(below) > 4
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while left := [pid for pid in below if tree(pid)]:
+        assert time.monotonic() < deadline, f"{left} still run"
+        time.sleep(0.1)
+    store = RunStore(tmp_path)
+    assert len(store.ids()) >= 3 and all(store.episode(name).verdict for name in store.ids())
