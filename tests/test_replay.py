@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import json
 import os
@@ -22,10 +23,11 @@ from uigym.bench.processes import tree
 from uigym.cli.app import app
 from uigym.cli.terminal import descendants
 from uigym.errors import ConfigError, UIGymError
-from uigym.record import again, read_demo
+from uigym.record import Demo, again, read_demo, write_demo
 from uigym.record.crew import Deal, Tell, share
 from uigym.record.oracles import Kept, sample
 from uigym.store import RunStore
+from uigym.types import Type
 
 HERE = Path(__file__).parent / "third_party"
 BUILDS = {
@@ -227,6 +229,25 @@ def test_what_cannot_be_replayed_is_refused_in_one_message(demos: Path, tmp_path
     assert "name another one" in refusal(demos, "--all", "--out", demos)
     RunStore(tmp_path / "empty")
     assert "has no demonstration" in refusal(tmp_path / "empty")
+
+
+@pytest.mark.browser
+def test_a_password_that_only_a_person_knows_is_asked_for(tmp_path: Path) -> None:
+    gym = HERE.parent / "gyms" / "pad.py"
+    uigym("record", f"{gym}/add", "--seeds", "7", "--prove", "none", "--out", tmp_path)
+    store = RunStore(tmp_path)
+    (episode,) = store.episodes()
+    typed = next(i for i, step in enumerate(episode.steps) if isinstance(step.action, Type))
+    steps = [
+        dataclasses.replace(step, action=Type("*")) if i == typed else step for i, step in enumerate(episode.steps)
+    ]
+    store.write(dataclasses.replace(episode, steps=tuple(steps)), {})
+    write_demo(store, episode.id, Demo("me", "web", 320, 240, notes={"withheld": {str(typed): "prompt"}}))
+    words = ["replay", str(tmp_path), "--harness", str(gym)]
+    assert "only the person who typed it knows it" in uigym(*words).stdout
+    asked = CliRunner().invoke(app, [*words, "--ask"], input=f"{episode.params['text']}\n")
+    assert (asked.exit_code, asked.stdout.strip()) == (0, "1 of 1 demonstrations count")
+    assert f"step {typed + 1}: what was typed" in asked.stderr and episode.params["text"] not in asked.stderr
 
 
 # --- processes ---------------------------------------------------------------------------------------------

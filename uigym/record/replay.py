@@ -7,9 +7,9 @@ import dataclasses
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,6 +75,8 @@ class Terms:
     """Episodes at once in each process."""
     workers: int = 1
     """Processes."""
+    told: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Texts that were withheld and that a person has said just now: by demonstration and step."""
     out: Path | None = None
     """Run folder in which those that broke are kept as they went this time; None keeps none."""
 
@@ -151,7 +153,8 @@ class _Part:
             try:
                 self.harness.find_task(item.task)
                 episode = self.store.episode(item.id)
-                wanted = want(episode, demo_of(self.store, episode, self.harness))
+                demo = demo_of(self.store, episode, self.harness)
+                wanted = want(episode, demo, self.terms.told.get(item.id))
             except (ConfigError, HarnessError, StoreError) as exc:
                 self.tell(Replay(item, None, str(exc)))
             else:
