@@ -110,12 +110,18 @@ def replay(ref: str, store: RunStore, ids: Collection[str], terms: Terms, hear: 
         StoreError: A folder cannot be written.
     """
     store.claim()
-    batches = _batches(registry.load(ref), store, ids)
+    harness = registry.load(ref)
+    batches = _batches(harness, store, ids)
     kept = RunStore(terms.out) if terms.out else None
     if kept is not None:
         kept.claim()
     work = functools.partial(replay_part, ref, store.directory, batches, terms)
-    share(work, len(batches), min(terms.workers, len(ids)), hear)
+    share(work, len(batches), processes(harness, terms.workers, len(ids)), hear)
+
+
+def processes(harness: Harness, most: int, items: int) -> int:
+    """How many processes share some items: one where they would share a product's data."""
+    return 1 if harness.alone else max(1, min(most, items))
 
 
 async def replay_part(
