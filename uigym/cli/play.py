@@ -26,6 +26,7 @@ from uigym.cli.options import (
     harness_ref,
     parse_seeds,
 )
+from uigym.cli.recorder import Giver, record_on_page
 from uigym.cli.terminal import FAILED, Shown, out, print_json, print_path, progress, say
 from uigym.errors import ConfigError, StoreError, attribute
 from uigym.evaluate import Evaluation, Score
@@ -124,8 +125,9 @@ def record_(
     harness: TaskRef,
     folder: OutFolder,
     policy: Annotated[
-        str, typer.Option(metavar="POLICY", help="Who shows it: oracle, or a checkpoint folder.")
-    ] = "oracle",
+        str,
+        typer.Option(metavar="POLICY", help="Who shows it: oracle, or a checkpoint folder; without it you, on a page."),
+    ] = "",
     seeds: Seeds = "0:10",
     split: SplitName = Split.TRAIN,
     vary: Annotated[
@@ -137,17 +139,26 @@ def record_(
     product_version: Annotated[str, typer.Option(metavar="X", help="Of the product; kept with the proofs.")] = "",
     slots: Slots = 4,
     workers: Annotated[int, typer.Option(min=1, help="Processes, each with its own slots.")] = 1,
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who you are, for the record; without --policy.")] = "person",
+    headed: Annotated[bool, typer.Option("--headed", help="Open the page in a window of its own.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes one that is free.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Record demonstrations. Only successful episodes are kept; what was left out is counted by why.
+    """Record demonstrations: your own, on a page that shows the product live, or a policy's.
 
     One counts when its actions, played again, end in the same state, the verifier passes, and doing nothing does not.
+    Of a policy only successful episodes are kept; what was left out is counted by why.
 
     \b
+      uigym record desk/open_customer --seeds 0 --out data/desk
       uigym record kiosk --policy oracle --seeds 0:50 --out data/demos
       uigym record desk --policy oracle --seeds 0:25 --vary 2 --workers 2 --out data/desk
     """
     found, tasks = find_tasks(harness)
+    if not policy:
+        wanted = requests(tasks, parse_seeds(seeds, split))
+        record_on_page(found, wanted, folder, Giver(by, "window" if headed else "web"), port=port, as_json=as_json)
+        return
     able, unable = solvable(tasks) if policy == "oracle" else (list(tasks), [])
     for task in unable:
         say(f"{task.id} has no oracle and is left out")
