@@ -33,7 +33,8 @@ def view(
     """Show runs and training in a browser.
 
     Also episodes and demonstrations, step by step. Nothing is written but what --export names, and nothing is asked of
-    the network. The page is for this machine alone: its address holds a secret. Over SSH, forward the port: ssh -L 8321:localhost:8321 HOST.
+    the network. The page is for this machine alone: its address holds a secret. Over SSH, forward
+    the port: ssh -L 8321:localhost:8321 HOST.
 
     \b
       uigym view runs
