@@ -147,8 +147,8 @@ def record_(
     """Record demonstrations, yours or a policy's.
 
     You give yours on a page that shows the product live. A demonstration counts when its actions, played again, end in
-    the same state, the verifier passes, and doing nothing does not. Of a policy only successful episodes are kept; what was
-    left out is counted by why.
+    the same state, the verifier passes, and doing nothing does not. Of a policy only successful episodes are kept; what
+    was left out is counted by why.
 
     \b
       uigym record desk/open_customer --seeds 0 --out data/desk
