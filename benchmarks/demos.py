@@ -18,8 +18,8 @@ from typing import Any
 from uigym import registry
 from uigym.bench.machine import circumstances, load
 from uigym.browser.find import find_chromium, version
-from uigym.record import read_demo, solvable
-from uigym.record.oracles import Order, Proven, Recording, record_played
+from uigym.record import Recording, read_demo, solvable
+from uigym.record.oracles import Order, Proven, record_played
 from uigym.store import RunStore
 
 

@@ -78,6 +78,7 @@ def test_help_shows_the_way() -> None:
         "check",
         "run",
         "record",
+        "replay",
         "eval",
         "train",
         "quickstart",

@@ -11,7 +11,7 @@ import pytest
 from gyms.pad import pad as PAD
 from PIL import Image
 
-from uigym import Harness
+from uigym import Env, Harness
 from uigym.errors import ConfigError, HarnessError, VerifierError
 from uigym.policy.scripted import OraclePolicy, ReplayPolicy
 from uigym.record import Demo, Proof, again
@@ -90,6 +90,22 @@ async def test_near_misses_do_not_count_and_are_explained_by_table_key_and_colum
     assert f'notes id=3: removed with text="{text}"' in missed.reason
     assert found["recorded otherwise"].passes and not found["recorded otherwise"].same_state
     assert found["began otherwise"].counts, "what it begins with is only told where it ends otherwise"
+
+
+@pytest.mark.browser
+async def test_what_an_episode_would_be_worth_now_is_told_without_ending_it() -> None:
+    good = (await shown(PAD, "add", 7)).episode
+    async with Env(PAD) as env:
+        with pytest.raises(RuntimeError, match="call reset"):
+            await env.verdict_now()
+        await env.reset("add", 7)
+        worth = [(await env.verdict_now()).success]
+        for step in good.steps[:-1]:
+            await env.step(step.action)
+            worth.append((await env.verdict_now()).success)
+        assert worth == [False] * (len(worth) - 1) + [True] and env.episode is None
+        await env.step(Done())
+        assert env.episode and env.episode.verdict == good.verdict and env.episode.after == good.after
 
 
 @pytest.mark.browser

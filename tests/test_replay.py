@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +19,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from uigym.bench.processes import tree
 from uigym.cli.app import app
+from uigym.cli.terminal import descendants
 from uigym.errors import ConfigError, UIGymError
-from uigym.record import again, read_demo
+from uigym.record import Demo, again, read_demo, write_demo
 from uigym.record.crew import Deal, Tell, share
 from uigym.record.oracles import Kept, sample
 from uigym.store import RunStore
+from uigym.types import Type
 
 HERE = Path(__file__).parent / "third_party"
 BUILDS = {
@@ -60,19 +68,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Demonstrations of the rental by two processes."""
     folder = tmp_path_factory.mktemp("recorded")
-    words = (
-        "record",
-        HERE / "rental.py",
-        "--seeds",
-        "0:5",
-        "--workers",
-        "2",
-        "--slots",
-        "1",
-        "--out",
-        folder,
-        "--json",
-    )
+    words = ("record", HERE / "rental.py", "--policy", "oracle", "--seeds", "0:5", "--workers", "2", "--slots", "1")
+    words += ("--out", folder, "--json")
     told = json.loads(uigym(*words).stdout)
     assert (told["kept"], told["count"], told["played_again"], told["do_not_count"]) == (5, 5, 2, {})
     return folder
@@ -111,7 +108,9 @@ def test_a_record_says_what_was_proven_and_how(recorded: Path) -> None:
 def test_what_is_there_is_not_recorded_again_but_proven_where_it_was_not(demos: Path) -> None:
     store = RunStore(demos)
     (demos / "episodes" / store.ids()[0] / "demo.json").unlink()
-    told = json.loads(uigym("record", HERE / "rental.py", "--seeds", "0:5", "--out", demos, "--json").stdout)
+    told = json.loads(
+        uigym("record", HERE / "rental.py", "--policy", "oracle", "--seeds", "0:5", "--out", demos, "--json").stdout
+    )
     assert (told["kept"], told["left_out"], told["played_again"]) == (0, {"already recorded": 5}, 1)
     demo = read_demo(store, store.ids()[0])
     assert demo and demo.proof and demo.proof.counts and demo.proof.played
@@ -120,7 +119,21 @@ def test_what_is_there_is_not_recorded_again_but_proven_where_it_was_not(demos: 
 @pytest.mark.browser
 def test_variations_are_told_apart_and_replayed_as_they_were(tmp_path: Path) -> None:
     gym = HERE.parent / "gyms" / "pad.py"
-    words = ("record", f"{gym}/add", "--seeds", "0:1", "--vary", "2", "--prove", "all", "--out", tmp_path, "--json")
+    words = (
+        "record",
+        f"{gym}/add",
+        "--policy",
+        "oracle",
+        "--seeds",
+        "0:1",
+        "--vary",
+        "2",
+        "--prove",
+        "all",
+        "--out",
+        tmp_path,
+        "--json",
+    )
     told = json.loads(uigym(*words).stdout)
     assert (told["kept"], told["count"], told["played_again"]) == (2, 2, 2)
     store = RunStore(tmp_path)
@@ -149,7 +162,11 @@ def test_a_task_that_nothing_passes_is_found_while_recording(tmp_path: Path) -> 
     plain = build(tmp_path / "gym", "same")
     plain.rename(plain.with_name("rental_plain.py"))
     plain.write_text(ALL_TRUE)
-    told = json.loads(uigym("record", f"{plain}/look", "--seeds", "0:3", "--out", tmp_path / "d", "--json").stdout)
+    told = json.loads(
+        uigym(
+            "record", f"{plain}/look", "--policy", "oracle", "--seeds", "0:3", "--out", tmp_path / "d", "--json"
+        ).stdout
+    )
     assert (told["kept"], told["count"], told["played_again"]) == (3, 0, 2)
     assert len(told["do_not_count"]) == 3 and "doing nothing passes" in str(told["do_not_count"])
 
@@ -223,6 +240,25 @@ def test_what_cannot_be_replayed_is_refused_in_one_message(demos: Path, tmp_path
     assert "has no demonstration" in refusal(tmp_path / "empty")
 
 
+@pytest.mark.browser
+def test_a_password_that_only_a_person_knows_is_asked_for(tmp_path: Path) -> None:
+    gym = HERE.parent / "gyms" / "pad.py"
+    uigym("record", f"{gym}/add", "--policy", "oracle", "--seeds", "7", "--prove", "none", "--out", tmp_path)
+    store = RunStore(tmp_path)
+    (episode,) = store.episodes()
+    typed = next(i for i, step in enumerate(episode.steps) if isinstance(step.action, Type))
+    steps = [
+        dataclasses.replace(step, action=Type("*")) if i == typed else step for i, step in enumerate(episode.steps)
+    ]
+    store.write(dataclasses.replace(episode, steps=tuple(steps)), {})
+    write_demo(store, episode.id, Demo("me", "web", 320, 240, notes={"withheld": {str(typed): "prompt"}}))
+    words = ["replay", str(tmp_path), "--harness", str(gym)]
+    assert "only the person who typed it knows it" in uigym(*words).stdout
+    asked = CliRunner().invoke(app, [*words, "--ask"], input=f"{episode.params['text']}\n")
+    assert (asked.exit_code, asked.stdout.strip()) == (0, "1 of 1 demonstrations count")
+    assert f"step {typed + 1}: what was typed" in asked.stderr and episode.params["text"] not in asked.stderr
+
+
 # --- processes ---------------------------------------------------------------------------------------------
 
 
@@ -256,3 +292,37 @@ def test_every_item_is_dealt_once(workers: int) -> None:
 def test_an_error_in_a_process_ends_all(work: Callable[..., Any], error: type[Exception], why: str) -> None:
     with pytest.raises(error, match=why):
         share(work, 1, 2, lambda told: None)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_ctrl_c_ends_every_process_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    words = [
+        "record",
+        "kiosk",
+        "--policy",
+        "oracle",
+        "--seeds",
+        "0:50",
+        "--workers",
+        "2",
+        "--slots",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    command = [sys.executable, "-m", "uigym", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and len(RunStore(tmp_path).ids()) < 3:
+        time.sleep(0.2)
+    below = descendants(process.pid)
+    assert len(below) > 4
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while left := [pid for pid in below if tree(pid)]:
+        assert time.monotonic() < deadline, f"{left} still run"
+        time.sleep(0.1)
+    store = RunStore(tmp_path)
+    assert len(store.ids()) >= 3 and all(store.episode(name).verdict for name in store.ids())

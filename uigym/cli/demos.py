@@ -14,7 +14,9 @@ from uigym import registry
 from uigym.cli.options import AsJson, Slots
 from uigym.cli.terminal import FAILED, out, print_json, print_path, progress, say
 from uigym.errors import ConfigError
+from uigym.record import read_demo
 from uigym.record.replay import Replay, Terms, demonstrations, replay
+from uigym.record.withheld import unknown
 from uigym.store import RunStore
 
 
@@ -30,6 +32,7 @@ def replay_(
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for a page with the pictures of those that broke.")
     ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask for passwords that only who typed them knows.")] = False,
     slots: Slots = 4,
     workers: Annotated[int, typer.Option(min=1, help="Processes, each with its own slots.")] = 1,
     as_json: AsJson = False,
@@ -44,7 +47,8 @@ def replay_(
       uigym replay data/demos --all --product-version 2.4 --out runs/recheck
     """
     store, ids = _chosen(demo, every)
-    terms = Terms(product_version=product_version, slots=slots, workers=workers, out=folder)
+    told = {name: asked for name in ids if (asked := _asked(store, name))} if ask else {}
+    terms = Terms(product_version=product_version, slots=slots, workers=workers, told=told, out=folder)
     _check_out(store, folder)
     replays: list[Replay] = []
     with progress("replaying", len(ids)) as shown:
@@ -109,6 +113,13 @@ def _by_harness(store: RunStore, ids: list[str], given: str) -> dict[str, list[s
     if unknown := sorted(found.keys() - set(registry.names())):
         raise ConfigError(f'the demonstrations are of "{unknown[0]}", which is not bundled: name its file by --harness')
     return dict(found)
+
+
+def _asked(store: RunStore, name: str) -> dict[int, str]:
+    """The texts of a demonstration that only a person knows, by step."""
+    demo = read_demo(store, name)
+    steps = unknown(demo) if demo is not None else []
+    return {step: typer.prompt(f"{name}, step {step + 1}: what was typed", hide_input=True, err=True) for step in steps}
 
 
 def _page(replays: list[Replay], store: RunStore, terms: Terms) -> Path | None:

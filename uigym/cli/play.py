@@ -153,10 +153,11 @@ def record_(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes one that is free.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Record demonstrations: your own, on a page that shows the product live, or a policy's.
+    """Record demonstrations, yours or a policy's.
 
-    One counts when its actions, played again, end in the same state, the verifier passes, and doing nothing does not.
-    Of a policy only successful episodes are kept; what was left out is counted by why.
+    You give yours on a page that shows the product live. A demonstration counts when its actions, played again, end in
+    the same state, the verifier passes, and doing nothing does not. Of a policy only successful episodes are kept; what
+    was left out is counted by why.
 
     \b
       uigym record desk/open_customer --seeds 0 --out data/desk

@@ -30,10 +30,11 @@ def view(
         bool, typer.Option(help="With --export: pictures as they were stored, not as smaller WebP.")
     ] = False,
 ) -> None:
-    """Show runs, episodes, demonstrations and training in a browser.
+    """Show runs and training in a browser.
 
-    Nothing is written but what --export names, and nothing is asked of the network. The page is for this machine alone: its
-    address holds a secret. Over SSH, forward the port: ssh -L 8321:localhost:8321 HOST.
+    Also episodes and demonstrations, step by step. Nothing is written but what --export names, and nothing is asked of
+    the network. The page is for this machine alone: its address holds a secret. Over SSH, forward
+    the port: ssh -L 8321:localhost:8321 HOST.
 
     \b
       uigym view runs

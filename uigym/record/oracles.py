@@ -30,7 +30,7 @@ from uigym.policy.scripted import OraclePolicy
 from uigym.record.crew import Deal, Tell, share
 from uigym.record.demo import Demo, Proof, read_demo, write_demo
 from uigym.record.played import Recording, why_not
-from uigym.record.replay import Replay, Terms, replay
+from uigym.record.replay import Replay, Terms, processes, replay
 from uigym.record.vary import varied
 from uigym.rollout import Finished, Pool, Request
 from uigym.store import RunStore
@@ -108,7 +108,8 @@ def record_played(
         StoreError: The folder cannot be written.
     """
     store.claim()
-    name, there = registry.load(ref).name, store.demonstrations()
+    harness, there = registry.load(ref), store.demonstrations()
+    name = harness.name
     wanted = [order.requests(number) for number in range(order.variations)]
     batches = [[request for request in some if request.id(name) not in there] for some in wanted]
     if not any(wanted):
@@ -130,7 +131,7 @@ def record_played(
 
     if any(batches):
         work = functools.partial(record_part, ref, store.directory, batches, order)
-        share(work, len(batches), min(order.workers, sum(map(len, batches))), note)
+        share(work, len(batches), processes(harness, order.workers, sum(map(len, batches))), note)
     return recording, _prove(ref, order, store, kept, hear)
 
 

@@ -7,9 +7,9 @@ import dataclasses
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,6 +75,8 @@ class Terms:
     """Episodes at once in each process."""
     workers: int = 1
     """Processes."""
+    told: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Texts that were withheld and that a person has said just now: by demonstration and step."""
     out: Path | None = None
     """Run folder in which those that broke are kept as they went this time; None keeps none."""
 
@@ -108,12 +110,18 @@ def replay(ref: str, store: RunStore, ids: Collection[str], terms: Terms, hear: 
         StoreError: A folder cannot be written.
     """
     store.claim()
-    batches = _batches(registry.load(ref), store, ids)
+    harness = registry.load(ref)
+    batches = _batches(harness, store, ids)
     kept = RunStore(terms.out) if terms.out else None
     if kept is not None:
         kept.claim()
     work = functools.partial(replay_part, ref, store.directory, batches, terms)
-    share(work, len(batches), min(terms.workers, len(ids)), hear)
+    share(work, len(batches), processes(harness, terms.workers, len(ids)), hear)
+
+
+def processes(harness: Harness, most: int, items: int) -> int:
+    """How many processes share some items: one where they would share a product's data."""
+    return 1 if harness.alone else max(1, min(most, items))
 
 
 async def replay_part(
@@ -151,7 +159,8 @@ class _Part:
             try:
                 self.harness.find_task(item.task)
                 episode = self.store.episode(item.id)
-                wanted = want(episode, demo_of(self.store, episode, self.harness))
+                demo = demo_of(self.store, episode, self.harness)
+                wanted = want(episode, demo, self.terms.told.get(item.id))
             except (ConfigError, HarnessError, StoreError) as exc:
                 self.tell(Replay(item, None, str(exc)))
             else:

@@ -47,6 +47,14 @@ def withheld_texts(episode: Episode, demo: Demo, told: Mapping[int, str] | None 
     return texts
 
 
+def unknown(demo: Demo) -> list[int]:
+    """The steps, from 0, whose text only the person knows."""
+    given = demo.notes.get("withheld")
+    if not isinstance(given, Mapping):
+        return []
+    return sorted(int(step) for step, source in given.items() if source == PROMPT and str(step).isdecimal())
+
+
 def with_texts(episode: Episode, texts: Mapping[int, str]) -> tuple[Action, ...]:
     """The episode's actions, with these texts in their steps."""
     actions = [step.action for step in episode.steps]
