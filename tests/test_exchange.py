@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -448,6 +449,8 @@ def test_a_folder_is_exported_in_a_word(tmp_path: Path) -> None:
         "out": str(tmp_path / "out"), "format": "anthropic", "demonstrations": 1, "steps": 2,
         "nearly": {"scrolling goes another distance": 1}, "left_out": {},
     }  # fmt: skip
+    told = command("demos", "--help").stdout
+    assert all(re.search(rf"\b{name}\b", told) for name in FORMATS), "the help names every format"
     assert command("--help").stdout.count("demos") >= 2 and command().exit_code != 0
 
 
