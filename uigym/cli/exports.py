@@ -48,10 +48,14 @@ def export_demos(
         list[str] | None, typer.Option("--id", metavar="ID", help="This episode; may be given several times.")
     ] = None,
     codec: Annotated[
-        str, typer.Option(help="The assistant's words in trl, llamafactory: qwen3, uitars, ...")
+        str, typer.Option(metavar="NAME", help="The assistant's words in trl, llamafactory: qwen3, uitars, ...")
     ] = "qwen3",
     context: Annotated[
-        str, typer.Option(help='Screenshots in a row of trl, llamafactory: "window(k)", or full for whole episodes.')
+        str,
+        typer.Option(
+            metavar="CONTEXT",
+            help='Screenshots in a row of trl, llamafactory: "window(k)", or full for whole episodes.',
+        ),
     ] = "window(3)",
     exact: Annotated[bool, typer.Option(help="Leave out demonstrations that are held only nearly.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Failures and unproven ones too.")] = False,
