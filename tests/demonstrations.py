@@ -42,9 +42,9 @@ def put(store: RunStore, name: str, actions: Sequence[Action], scale: float = 1.
     return episode
 
 
-def prove(store: RunStore, name: str, *proofs: Proof, scale: float = 1.0) -> None:
+def prove(store: RunStore, name: str, *proofs: Proof, **more: Any) -> None:
     """Store the record that a person's demonstration has."""
-    write_demo(store, name, Demo("Ada", "web", WIDTH, HEIGHT, scale, proofs=proofs))
+    write_demo(store, name, Demo("Ada", "web", WIDTH, HEIGHT, proofs=proofs, **more))
 
 
 def folder(where: Path, *demonstrations: Sequence[Action]) -> RunStore:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,18 @@ def test_only_what_counts_is_written_unless_all_is_asked_for(tmp_path: Path) -> 
     assert (told.about["reward"], told.about["success"], told.about["counts"]) == (0.5, False, None)
 
 
+def test_a_withheld_password_is_written_only_if_the_task_knows_it(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "run")
+    for name, source in (("known", "params.password"), ("unknown", "prompt")):
+        put(store, name, (Click(**LEFT), Type("[withheld]"), Done()), params={"password": "open sesame"})
+        prove(store, name, PROVEN, notes={"withheld": {"1": source}})
+    done, found = roundtrip(store, tmp_path / "out", "qwen")
+    assert found["known"][1] == Type("open sesame") and set(found) == {"known"}
+    assert done.left_out == {"a password in it was withheld, and the task does not know it": 1}
+    _, found = roundtrip(store, tmp_path / "all", "atif", everything=True)
+    assert found["unknown"][1] == Type("[withheld]")
+
+
 def test_exact_leaves_out_what_would_be_held_nearly(tmp_path: Path) -> None:
     store = folder(tmp_path / "run", (Scroll(**LEFT, dy=130.0), Done()), (Scroll(**LEFT, dy=200.0), Done()))
     done, found = roundtrip(store, tmp_path / "out", "anthropic", exact=True)
@@ -436,6 +449,8 @@ def test_a_folder_is_exported_in_a_word(tmp_path: Path) -> None:
         "out": str(tmp_path / "out"), "format": "anthropic", "demonstrations": 1, "steps": 2,
         "nearly": {"scrolling goes another distance": 1}, "left_out": {},
     }  # fmt: skip
+    told = command("demos", "--help").stdout
+    assert all(re.search(rf"\b{name}\b", told) for name in FORMATS), "the help names every format"
     assert command("--help").stdout.count("demos") >= 2 and command().exit_code != 0
 
 

@@ -42,14 +42,20 @@ def _exports() -> None:
 @exports.command("demos")
 def export_demos(
     demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Folder of a run: what --out of record named.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="One of those below.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="One of those above.")],
     folder: OutFolder,
-    only: Annotated[list[str] | None, typer.Option("--id", help="This episode; may be given several times.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--id", metavar="ID", help="This episode; may be given several times.")
+    ] = None,
     codec: Annotated[
-        str, typer.Option(help="The assistant's words in trl, llamafactory: qwen3, uitars, ...")
+        str, typer.Option(metavar="NAME", help="The assistant's words in trl, llamafactory: qwen3, uitars, ...")
     ] = "qwen3",
     context: Annotated[
-        str, typer.Option(help='Screenshots in a row of trl, llamafactory: "window(k)", or full for whole episodes.')
+        str,
+        typer.Option(
+            metavar="CONTEXT",
+            help='Screenshots in a row of trl, llamafactory: "window(k)", or full for whole episodes.',
+        ),
     ] = "window(3)",
     exact: Annotated[bool, typer.Option(help="Leave out demonstrations that are held only nearly.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Failures and unproven ones too.")] = False,
@@ -63,6 +69,13 @@ def export_demos(
     \b
       uigym export data/demos --to hf --out data/demos-hf
       uigym export data/demos --to trl --codec uitars --context "window(3)" --out data/sft
+
+    \b
+    For trainers: hf (Hugging Face Parquet), trl, llamafactory
+    Transcripts:  openai, anthropic, qwen, uitars
+    Archives:     atif (v1.7), adp (Agent Data Protocol), opencua
+
+    What each of them holds: docs/recording.md.
     """
     from uigym.exchange import FORMATS, Options, export
     from uigym.store import RunStore

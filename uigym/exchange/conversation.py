@@ -5,9 +5,9 @@ A model that is trained on it is asked in the same words when it plays.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from uigym.errors import ConfigError
@@ -111,19 +111,14 @@ class Reply:
 
 
 def gathered(rows: Iterator[tuple[Mapping[str, Any], list[Reply]]]) -> Iterator[Told]:
-    """Demonstrations out of rows.
+    """Demonstrations out of rows, of which those of one demonstration stand together.
 
     Args:
         rows: What the export says about a row's demonstration, and the replies to be learnt in it.
     """
-    found: dict[str, list[Reply]] = defaultdict(list)
-    abouts: dict[str, Mapping[str, Any]] = {}
-    for about, replies in rows:
-        name = str(about.get("id"))
-        abouts[name] = about
-        found[name].extend(replies)
-    for name, replies in found.items():
-        yield told(abouts[name], sorted(replies, key=lambda reply: reply.step))
+    for _, found in groupby(rows, key=lambda row: str(row[0].get("id"))):
+        abouts, replies = zip(*found, strict=True)
+        yield told(abouts[0], sorted((one for each in replies for one in each), key=lambda reply: reply.step))
 
 
 def told(about: Mapping[str, Any], replies: Sequence[Reply]) -> Told:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from uigym.errors import StoreError
+from uigym.errors import ConfigError, StoreError
 from uigym.policy.chat import told
 from uigym.policy.codecs import Screen
 from uigym.policy.codecs.screen import moved
 from uigym.record import Demo, read_demo
+from uigym.record.withheld import with_texts, withheld_texts
+from uigym.record.withhold import WITHHELD
 from uigym.splits import Split
 from uigym.store import RunStore
-from uigym.types import Action, Episode, StepRecord
+from uigym.types import Action, Episode, StepRecord, Type
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -55,8 +57,8 @@ class Demonstration:
         Raises:
             StoreError: It is not there, or a file of it is damaged.
         """
-        episode = store.episode(episode_id)
         demo = read_demo(store, episode_id)
+        episode = _with_known_texts(store.episode(episode_id), demo)
         first = episode.steps[0].image if episode.steps else episode.final_image
         seen = png_size(store.image(first))
         size = (demo.width, demo.height) if demo else (round(seen[0] / episode.scale), round(seen[1] / episode.scale))
@@ -125,6 +127,8 @@ class Demonstration:
             return "has no step"
         if everything:
             return ""
+        if any(step.action == Type(WITHHELD) for step in self.episode.steps):
+            return "a password in it was withheld, and the task does not know it"
         if not self.episode.verdict.success:
             return "not solved"
         if self.demo is None:
@@ -132,6 +136,16 @@ class Demonstration:
         if self.demo.proof is None:
             return "never proven: replay it first"
         return "" if self.demo.proof.counts else "did not count when it was last replayed"
+
+
+def _with_known_texts(episode: Episode, demo: Demo | None) -> Episode:
+    """The episode with the withheld texts that are among the task's parameters, so that an agent could know them."""
+    try:
+        actions = with_texts(episode, withheld_texts(episode, demo)) if demo else ()
+    except ConfigError:  # only the person knows one of them
+        return episode
+    pairs = zip(episode.steps, actions, strict=False)
+    return replace(episode, steps=tuple(replace(step, action=action) for step, action in pairs)) if actions else episode
 
 
 def png_size(png: bytes) -> tuple[int, int]:
