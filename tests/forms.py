@@ -37,6 +37,7 @@ canvas { background: #eee } .away { position: absolute; opacity: 0; width: 1px; 
 <p><button class=row>Row</button> <button class=row>Row</button> <button id=twice>Twice</button>
 <button id=ask>Ask</button> <a id=help href="/help" target=_blank rel=opener>Help</a> <button id=late>Late</button>
 <button id=later>Later</button></p>
+<p id=long>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!</p>
 <div id=box><div>box</div></div>
 <p id=far><button id=far-button>Far</button></p>
 <script>

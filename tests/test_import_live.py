@@ -14,7 +14,7 @@ from tests.forms import forms, told
 from uigym.browser import Browser
 from uigym.env import Env, Limits
 from uigym.exchange.importing import READERS, Imported, Plan, Recording, follow, locate
-from uigym.exchange.importing.asked import Asked, Do, Fill, Target
+from uigym.exchange.importing.asked import Asked, Do, Fill, Press, Target
 from uigym.types import Click, Dialog, Key, Scroll, SwitchTab, Type, Upload, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -278,3 +278,16 @@ async def test_what_codegen_writes_is_done(env: Env, tmp_path: Path) -> None:
         "agree": True, "styled": False, "plan": "b", "tags": "one,three", "file": "a.txt,b.txt", "name": "new", "framed": 1, "twice": "shift"
     }  # fmt: skip
     assert Upload(("a.txt", "b.txt")) in actions(done)
+
+
+async def test_a_selector_that_keeps_the_page_busy_for_ever_holds_nobody_up(
+    env: Env, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locate, "LOOK_S", 1.0)
+    (tmp_path / "a.jsonl").write_text(line("click", "#long >> internal:text=/^(a+)+$/", clickCount=1))
+    (recording,) = READERS["codegen"](tmp_path / "a.jsonl")
+    done, _, _ = await follow(env, recording, Plan("use", 0))
+    assert "the page did not answer for 1 s" in done.unresolved[0].why
+    after = Recording((Asked(1, "", Press(Target(("#agree",)))),))
+    again, _, _ = await follow(env, after, Plan("use", 0))
+    assert done_to(again) == {"agree": True}

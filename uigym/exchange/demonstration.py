@@ -12,6 +12,7 @@ from uigym.policy.chat import told
 from uigym.policy.codecs import Screen
 from uigym.policy.codecs.screen import moved
 from uigym.record import Demo, read_demo
+from uigym.record.vary import variation_of
 from uigym.splits import Split
 from uigym.store import RunStore
 from uigym.types import Action, Episode, StepRecord
@@ -101,6 +102,7 @@ class Demonstration:
             "task": self.task,
             "seed": self.episode.seed,
             "split": str(self.split),
+            "variation": variation_of(demo),
             "by": demo.by if demo else self.episode.policy,
             "way": demo.way if demo else "policy",
             "width": self.screen.width,
