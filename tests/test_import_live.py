@@ -14,7 +14,7 @@ from tests.forms import forms, told
 from uigym.browser import Browser
 from uigym.env import Env, Limits
 from uigym.exchange.importing import READERS, Imported, Plan, Recording, follow, locate
-from uigym.exchange.importing.asked import Asked, Do, Fill, Press, Target
+from uigym.exchange.importing.asked import Asked, Do, Fill, Press, Target, Visit
 from uigym.types import Click, Dialog, Key, Scroll, SwitchTab, Type, Upload, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -228,6 +228,23 @@ async def test_steps_that_cannot_be_done_can_be_passed_over(flow: Flow) -> None:
     done = await flow({"type": "customStep", "name": "mine"}, click("#agree"), keep_going=True)
     assert done.episode is not None and told(done.episode) == {"agree": True}
     assert done.demo is not None and "only its own tool knows" in done.demo.notes["unresolved"][0]
+
+
+async def test_fields_that_go_away_with_what_is_done_to_them_are_done(flow: Flow) -> None:
+    done = await flow(step("change", "#brief", value="ab"), step("change", "#once", value="on"))
+    assert done_to(done) == {"brief": "ab", "once": True} and done.remarks == ()
+
+
+async def test_a_page_that_is_opened_later_must_be_granted(flow: Flow) -> None:
+    again = {"type": "navigate", "url": "https://forms.example/?session=1"}
+    refused = await flow(again)
+    assert "does not grant Goto" in refused.unresolved[0].why, "only where the recording begins"
+
+
+async def test_where_a_recording_begins_the_query_may_be_another(env: Env) -> None:
+    steps = Asked(1, "", Visit("https://forms.example/?session=1")), Asked(2, "", Press(Target(("#agree",))))
+    done, _, _ = await follow(env, Recording(steps), Plan("use", 0))
+    assert done_to(done) == {"agree": True} and "with another query" in done.remarks[0].why
 
 
 async def test_code_of_a_recording_is_never_run(flow: Flow) -> None:
