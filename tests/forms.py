@@ -92,14 +92,14 @@ def told(episode: Episode) -> dict[str, Any]:
 
 def forms(**changes: Any) -> Harness:
     """The harness; the task is passed by anything but doing nothing."""
-    given = {"grants": (Dialog, Upload, SwitchTab), "files": {"a.txt": "a", "b.txt": "b"}, **changes}
+    reads = {"told": "JSON.stringify(told)"}
+    given = {"reads": reads, "grants": (Dialog, Upload, SwitchTab), "files": {"a.txt": "a", "b.txt": "b"}, **changes}
     made = Harness(
         name="forms",
         asgi=app,
         state=empty,
         reset=nothing,
         viewport=(800, 600),
-        reads={"told": "JSON.stringify(told)"},
         **given,
     )
 

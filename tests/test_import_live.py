@@ -15,7 +15,7 @@ from uigym.browser import Browser
 from uigym.env import Env, Limits
 from uigym.exchange.importing import READERS, Imported, Plan, Recording, follow, locate
 from uigym.exchange.importing.asked import Asked, Do, Fill, Press, Target, Visit
-from uigym.types import Click, Dialog, Key, Scroll, SwitchTab, Type, Upload, Wait
+from uigym.types import Click, Dialog, Key, Scroll, Stop, SwitchTab, Type, Upload, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Flow = Callable[..., Awaitable[Imported]]
@@ -308,3 +308,16 @@ async def test_a_selector_that_keeps_the_page_busy_for_ever_holds_nobody_up(
     after = Recording((Asked(1, "", Press(Target(("#agree",)))),))
     again, _, _ = await follow(env, after, Plan("use", 0))
     assert done_to(again) == {"agree": True}
+
+
+async def test_an_episode_that_the_page_ends_has_no_steps_after_it(browser: Browser) -> None:
+    reads = {"told": "JSON.stringify(told)", "over": "told.agree === true"}
+    agree, more = Asked(1, "agree", Press(Target(("#agree",)))), Asked(2, "more", Press(Target(("#styled",))))
+    async with Env(forms(reads=reads, until="over"), browser) as env:
+        done, _, _ = await follow(env, Recording((agree,)), Plan("use", 0))
+        assert done_to(done) == {"agree": True} and done.episode is not None and done.episode.stop is Stop.OVER
+        late, _, _ = await follow(env, Recording((agree, more)), Plan("use", 0))
+    assert late.episode is None
+    assert [(one.number, one.why) for one in late.unresolved] == [
+        (2, "the episode was over before it: over, after 1 actions")
+    ]
