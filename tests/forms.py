@@ -37,6 +37,8 @@ canvas { background: #eee } .away { position: absolute; opacity: 0; width: 1px; 
 <p><button class=row>Row</button> <button class=row>Row</button> <button id=twice>Twice</button>
 <button id=ask>Ask</button> <a id=help href="/help" target=_blank rel=opener>Help</a> <button id=late>Late</button>
 <button id=later>Later</button></p>
+<p id=long>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!</p>
+<p><input id=brief> <input id=once type=checkbox></p>
 <div id=box><div>box</div></div>
 <p id=far><button id=far-button>Far</button></p>
 <script>
@@ -58,6 +60,8 @@ $("later").addEventListener("click", () => setTimeout(() => {
   const b = document.createElement("button"); b.textContent = "Then"; b.onclick = () => put("later", 1); document.body.prepend(b); }, 2000));
 $("far-button").addEventListener("click", () => put("far", 1));
 $("box").addEventListener("scroll", () => put("box", $("box").scrollTop > 0));
+$("brief").addEventListener("input", () => { if ($("brief").value === "ab") { put("brief", "ab"); $("brief").remove() } });
+$("once").addEventListener("change", () => { put("once", true); $("once").remove() });
 addEventListener("keydown", (e) => { if (e.ctrlKey && e.key === "k") { e.preventDefault(); put("key", "ctrl+k") } });
 const root = $("host").attachShadow({ mode: "open" });
 root.innerHTML = "<button id=deep>Deep</button>"; root.querySelector("button").onclick = () => put("deep", 1);
@@ -88,14 +92,14 @@ def told(episode: Episode) -> dict[str, Any]:
 
 def forms(**changes: Any) -> Harness:
     """The harness; the task is passed by anything but doing nothing."""
-    given = {"grants": (Dialog, Upload, SwitchTab), "files": {"a.txt": "a", "b.txt": "b"}, **changes}
+    reads = {"told": "JSON.stringify(told)"}
+    given = {"reads": reads, "grants": (Dialog, Upload, SwitchTab), "files": {"a.txt": "a", "b.txt": "b"}, **changes}
     made = Harness(
         name="forms",
         asgi=app,
         state=empty,
         reset=nothing,
         viewport=(800, 600),
-        reads={"told": "JSON.stringify(told)"},
         **given,
     )
 

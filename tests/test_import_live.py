@@ -14,8 +14,8 @@ from tests.forms import forms, told
 from uigym.browser import Browser
 from uigym.env import Env, Limits
 from uigym.exchange.importing import READERS, Imported, Plan, Recording, follow, locate
-from uigym.exchange.importing.asked import Asked, Do, Fill, Target
-from uigym.types import Click, Dialog, Key, Scroll, SwitchTab, Type, Upload, Wait
+from uigym.exchange.importing.asked import Asked, Do, Fill, Press, Target, Visit
+from uigym.types import Click, Dialog, Key, Scroll, Stop, SwitchTab, Type, Upload, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 Flow = Callable[..., Awaitable[Imported]]
@@ -230,6 +230,23 @@ async def test_steps_that_cannot_be_done_can_be_passed_over(flow: Flow) -> None:
     assert done.demo is not None and "only its own tool knows" in done.demo.notes["unresolved"][0]
 
 
+async def test_fields_that_go_away_with_what_is_done_to_them_are_done(flow: Flow) -> None:
+    done = await flow(step("change", "#brief", value="ab"), step("change", "#once", value="on"))
+    assert done_to(done) == {"brief": "ab", "once": True} and done.remarks == ()
+
+
+async def test_a_page_that_is_opened_later_must_be_granted(flow: Flow) -> None:
+    again = {"type": "navigate", "url": "https://forms.example/?session=1"}
+    refused = await flow(again)
+    assert "does not grant Goto" in refused.unresolved[0].why, "only where the recording begins"
+
+
+async def test_where_a_recording_begins_the_query_may_be_another(env: Env) -> None:
+    steps = Asked(1, "", Visit("https://forms.example/?session=1")), Asked(2, "", Press(Target(("#agree",))))
+    done, _, _ = await follow(env, Recording(steps), Plan("use", 0))
+    assert done_to(done) == {"agree": True} and "with another query" in done.remarks[0].why
+
+
 async def test_code_of_a_recording_is_never_run(flow: Flow) -> None:
     done = await flow({"type": "waitForExpression", "expression": "put('hacked', 1)"}, click("#agree"))
     assert done_to(done) == {"agree": True}
@@ -278,3 +295,29 @@ async def test_what_codegen_writes_is_done(env: Env, tmp_path: Path) -> None:
         "agree": True, "styled": False, "plan": "b", "tags": "one,three", "file": "a.txt,b.txt", "name": "new", "framed": 1, "twice": "shift"
     }  # fmt: skip
     assert Upload(("a.txt", "b.txt")) in actions(done)
+
+
+async def test_a_selector_that_keeps_the_page_busy_for_ever_holds_nobody_up(
+    env: Env, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locate, "LOOK_S", 1.0)
+    (tmp_path / "a.jsonl").write_text(line("click", "#long >> internal:text=/^(a+)+$/", clickCount=1))
+    (recording,) = READERS["codegen"](tmp_path / "a.jsonl")
+    done, _, _ = await follow(env, recording, Plan("use", 0))
+    assert "the page did not answer for 1 s" in done.unresolved[0].why
+    after = Recording((Asked(1, "", Press(Target(("#agree",)))),))
+    again, _, _ = await follow(env, after, Plan("use", 0))
+    assert done_to(again) == {"agree": True}
+
+
+async def test_an_episode_that_the_page_ends_has_no_steps_after_it(browser: Browser) -> None:
+    reads = {"told": "JSON.stringify(told)", "over": "told.agree === true"}
+    agree, more = Asked(1, "agree", Press(Target(("#agree",)))), Asked(2, "more", Press(Target(("#styled",))))
+    async with Env(forms(reads=reads, until="over"), browser) as env:
+        done, _, _ = await follow(env, Recording((agree,)), Plan("use", 0))
+        assert done_to(done) == {"agree": True} and done.episode is not None and done.episode.stop is Stop.OVER
+        late, _, _ = await follow(env, Recording((agree, more)), Plan("use", 0))
+    assert late.episode is None
+    assert [(one.number, one.why) for one in late.unresolved] == [
+        (2, "the episode was over before it: over, after 1 actions")
+    ]

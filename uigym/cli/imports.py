@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from uigym.cli.options import AsJson, OutFolder, SplitName, find_tasks, parse_seeds
 from uigym.cli.terminal import FAILED, out, print_json
-from uigym.errors import ConfigError, did_you_mean
+from uigym.errors import BrowserError, ConfigError, ProductError, VerifierError, did_you_mean
 from uigym.harness import Split, Task
 
 if TYPE_CHECKING:
@@ -83,16 +83,21 @@ def import_(
 
 
 async def _bring_in(orders: list[tuple[Task, Recording, Plan]], folder: Path, *, quiet: bool) -> list[Imported]:
-    from uigym.exchange.importing import Importer
+    from uigym.exchange.importing import Imported, Importer, Remark
+    from uigym.record.vary import varied
     from uigym.store import RunStore
 
-    store, importers, results = RunStore(folder), dict[str, Importer](), []
+    store, importers, results = RunStore(folder), dict[tuple[str, int], Importer](), []
     async with AsyncExitStack() as stack:
         for task, recording, plan in orders:
-            name = task.harness.name
+            name = task.harness.name, recording.variation
             if name not in importers:
-                importers[name] = await stack.enter_async_context(Importer(task.harness, store))
-            done = await importers[name].bring_in(recording, plan)
+                harness = varied(task.harness, recording.variation)
+                importers[name] = await stack.enter_async_context(Importer(harness, store))
+            try:
+                done = await importers[name].bring_in(recording, plan)
+            except (ProductError, BrowserError, VerifierError) as exc:  # the next one may fare better
+                done = Imported(None, None, (Remark(0, "the episode", f"lost to the machinery: {exc}"),), (), ())
             results.append(done)
             if not quiet:
                 _tell(task, done, folder)

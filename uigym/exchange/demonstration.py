@@ -12,8 +12,12 @@ from uigym.policy.chat import told
 from uigym.policy.codecs import Screen
 from uigym.policy.codecs.screen import moved
 from uigym.record import Demo, read_demo
+<<<<<<< HEAD
 from uigym.record.withheld import with_texts, withheld_texts
 from uigym.record.withhold import WITHHELD
+=======
+from uigym.record.vary import variation_of
+>>>>>>> impI
 from uigym.splits import Split
 from uigym.store import RunStore
 from uigym.types import Action, Episode, StepRecord, Type
@@ -103,6 +107,7 @@ class Demonstration:
             "task": self.task,
             "seed": self.episode.seed,
             "split": str(self.split),
+            "variation": variation_of(demo),
             "by": demo.by if demo else self.episode.policy,
             "way": demo.way if demo else "policy",
             "width": self.screen.width,

@@ -46,6 +46,8 @@ from uigym.types import (
 _KIND = """el => ({tag: el.tagName, type: el.type || "", text: el.isContentEditable, value: el.value ?? el.textContent,
     free: el === document.body || el === document.documentElement, multiple: !!el.multiple})"""
 _FOCUSED = "el => { const a = el.getRootNode().activeElement; return !!a && (a === el || el.contains(a)); }"
+_HELD = "all => all.map(el => el.value)"
+_TICKED = "all => all.map(el => el.control || el).map(el => el.checked ?? el.getAttribute('aria-checked') === 'true')"
 _TYPED_INTO = """el => el.isContentEditable || el.tagName === "TEXTAREA" || (el.tagName === "INPUT" &&
     !["checkbox", "radio", "button", "submit", "reset", "image", "file", "range", "color"].includes(el.type))"""
 _SECRET = """() => { let a = document.activeElement;
@@ -202,7 +204,7 @@ class Actor:
         if kind["tag"] == "SELECT":
             await found.select_option(act.value)
         elif kind["type"] in ("checkbox", "radio"):
-            await found.set_checked(act.value.lower() not in ("", "off", "false", "0"))
+            await self._set(found, act.value.lower() not in ("", "off", "false", "0"))
         elif kind["type"] == "range":
             await self._slide(found, act.value)
         elif kind["tag"] not in ("INPUT", "TEXTAREA") and not kind["text"]:
@@ -223,10 +225,9 @@ class Actor:
             typed = self._env.history[before:]
             self.secrets |= {before + i: act.value for i, step in enumerate(typed) if isinstance(step.action, Type)}
             return
-        if await found.count() and not kind["text"]:
-            now = (await found.evaluate(_KIND, timeout=1000))["value"]
-            if now != wanted:
-                self.remarks.append(f"the field holds {now!r:.80} where {wanted!r:.80} was recorded")
+        held = [] if kind["text"] else await found.evaluate_all(_HELD)  # the field may be gone with its page
+        if held and held[0] != wanted:
+            self.remarks.append(f"the field holds {held[0]!r:.80} where {wanted!r:.80} was recorded")
 
     async def _slide(self, found: LocatorByHand, value: str) -> None:
         """Click where the value is on the slider, then the arrow keys."""
@@ -264,7 +265,14 @@ class Actor:
             await found.locator("option").nth(number).click(modifiers=["Control"])
 
     async def _tick(self, act: Tick) -> None:
-        await (await self._found(act.target)).set_checked(act.on)
+        await self._set(await self._found(act.target), act.on)
+
+    async def _set(self, found: LocatorByHand, on: bool) -> None:
+        if await found.is_checked() is on:
+            return
+        await found.click()
+        if (now := await found.evaluate_all(_TICKED)) and now[0] is not on:  # it may be gone with its page
+            raise HarnessError(f"the element was clicked and is still {'not ' * on}checked")
 
     async def _give(self, act: Give) -> None:
         files: str | tuple[str, ...] = act.files[0] if len(act.files) == 1 else act.files
@@ -303,13 +311,18 @@ class Actor:
         if parts.scheme not in ("http", "https"):
             raise HarnessError(f"{act.url[:80]!r} is no address of a web page")
         origin = f"{parts.scheme}://{parts.netloc}"
-        self._origin = self._origin or origin
+        is_first, self._origin = not self._origin, self._origin or origin
         if origin != self._origin:
             await self._hands.take(Goto(act.url))
             return
         path = parts._replace(scheme="", netloc="", path=parts.path or "/").geturl()
         here = urlsplit(self._env.session.url)
         if path in (here._replace(scheme="", netloc="").geturl(), self._env.instance.home):
+            return
+        if is_first and here.path == (parts.path or "/"):
+            self.remarks.append(
+                f"recorded at {path!r:.200}, and the task begins at {here.path!r:.200} with another query"
+            )
             return
         if Goto not in self._env.harness.grants:
             raise HarnessError(

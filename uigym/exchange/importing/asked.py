@@ -152,6 +152,8 @@ class Recording:
     task: str = ""
     """Harness and task, if the file says it."""
     seed: int | None = None
+    variation: int = 0
+    """Of the harness: other looks and other words for the seed."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """What else the file says and the demonstration's notes should keep."""
 

@@ -236,6 +236,8 @@ class _Run:
         """The record beside the episode."""
         recording, (width, height) = self._recording, self._env.harness.viewport
         notes = {**recording.about, **withheld.notes}
+        if self._env.harness.variation:
+            notes["variation"] = self._env.harness.variation
         if recording.size not in (None, (width, height)):
             notes["recorded_in"] = recording.size
         for name, told in (("unresolved", self._unresolved), ("remarks", self._remarks)):

@@ -29,7 +29,17 @@ from uigym.exchange.importing.asked import (
     Visit,
     tidy,
 )
-from uigym.exchange.importing.files import a_list, a_mapping, a_number, a_text, brief, parse, quoted, read_text
+from uigym.exchange.importing.files import (
+    MAX_WAYS,
+    a_list,
+    a_mapping,
+    a_number,
+    a_text,
+    brief,
+    parse,
+    quoted,
+    read_text,
+)
 
 _BUTTONS = {"primary": "left", "auxiliary": "middle", "secondary": "right"}
 _MODIFIERS = {"Alt": "Alt", "Control": "Control", "Meta": "Meta", "Shift": "Shift"} | {
@@ -137,7 +147,7 @@ def target(step: Mapping[str, Any], where: str) -> Target:
     frame = a_list(step, "frame", where)
     if not all(isinstance(index, int) and not isinstance(index, bool) and 0 <= index < 1000 for index in frame):
         raise ConfigError(f"{where}: frame must be a list of numbers of frames, not {frame!r:.60}")
-    return Target(tuple(dict.fromkeys(ways)), tuple(frame))
+    return Target(tuple(dict.fromkeys(ways))[:MAX_WAYS], tuple(frame))
 
 
 def selector(given: Any, where: str) -> str:

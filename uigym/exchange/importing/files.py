@@ -14,6 +14,8 @@ MAX_BYTES = 64 * 1024 * 1024
 """Of a file."""
 MAX_STEPS = 5_000
 """Of a recording."""
+MAX_WAYS = 20
+"""To one element that are tried."""
 MAX_TEXT = 20_000
 """Characters of one text in it."""
 

@@ -50,8 +50,7 @@ async def locate(page: Any, target: Target) -> Found:
         if second is not None and waited > _GRACE_S:
             return Found(second, False, 0.0)
         if waited > WAIT_S:
-            tried = "; ".join(target.ways[:3])
-            raise HarnessError(f"no such element on the page after {waited:.0f} s: {wrong or tried:.400}")
+            raise HarnessError(f"no such element on the page after {waited:.0f} s{wrong and f' ({wrong})'}")
         await asyncio.sleep(_POLL_S)
 
 

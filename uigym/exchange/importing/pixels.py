@@ -9,7 +9,7 @@ from typing import Any
 
 from uigym.errors import ConfigError, attribute
 from uigym.exchange.importing.asked import Act, Asked, Cannot, Do, Recording
-from uigym.exchange.importing.files import brief
+from uigym.exchange.importing.files import MAX_STEPS, brief
 from uigym.exchange.told import Told
 from uigym.record.withhold import WITHHELD
 from uigym.types import Action, Answer, Invalid, Type
@@ -29,6 +29,8 @@ def reader(read: Callable[[Path], Iterator[Told]]) -> Callable[[Path], Iterator[
 
 
 def _recording(told: Told) -> Recording:
+    if len(told.steps) > MAX_STEPS:
+        raise ConfigError(f"{told.id:.100} has {len(told.steps)} steps; at most {MAX_STEPS} can be imported")
     size = told.screen.width, told.screen.height
     steps = [
         Asked(number, _words(step.action), _act(step.action, size), text=step.text)
@@ -36,7 +38,9 @@ def _recording(told: Told) -> Recording:
     ]
     said = {"id": told.id, "instruction": told.instruction, "by": told.about.get("by")}
     about = {name: str(value)[:_LONGEST] for name, value in said.items() if value}
-    return Recording(tuple(steps), size, task=told.task, seed=told.seed, about=about)
+    number = told.about.get("variation")
+    variation = number if type(number) is int and 0 < number < 1_000_000 else 0
+    return Recording(tuple(steps), size, task=told.task, seed=told.seed, variation=variation, about=about)
 
 
 def _act(action: Action, size: tuple[int, int]) -> Act:
