@@ -12,12 +12,9 @@ from uigym.policy.chat import told
 from uigym.policy.codecs import Screen
 from uigym.policy.codecs.screen import moved
 from uigym.record import Demo, read_demo
-<<<<<<< HEAD
+from uigym.record.vary import variation_of
 from uigym.record.withheld import with_texts, withheld_texts
 from uigym.record.withhold import WITHHELD
-=======
-from uigym.record.vary import variation_of
->>>>>>> impI
 from uigym.splits import Split
 from uigym.store import RunStore
 from uigym.types import Action, Episode, StepRecord, Type
