@@ -59,7 +59,7 @@ def timing(recorded: Recorded) -> Timing:
     wall_s = max(float(told) if isinstance(told, int | float) else 0.0, sum(sums.values()))
     rest = wall_s - sum(sums.values())
     if rest > 0.001:
-        sums["the rest" if len(sums) > 1 else REST] = rest
+        sums["reset and between the steps" if len(sums) > 1 else REST] = rest
     found = [Phase(name, seconds, seconds / wall_s if wall_s else 0.0) for name, seconds in sums.items()]
     slowest = sorted((pair for pair in each if pair[1]), key=lambda pair: -pair[1])[:5]
     return Timing(wall_s, found, slowest)
