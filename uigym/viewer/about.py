@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,11 +131,6 @@ def run_again(manifest: Mapping[str, Any]) -> str:
     who = str(policy) if policy in PLAYED_BY_NAME else f"CHECKPOINT-OF-{policy or 'THE-POLICY'}"
     words = ["uigym", "run", ref, "--policy", who, "--seeds", str(seed % SPLIT_SIZE)]
     return shlex.join([*words, *(["--split", split_of(seed)] if seed >= SPLIT_SIZE else [])])
-
-
-def tally(records: Sequence[Mapping[str, Any]], name: str) -> list[tuple[str, int]]:
-    """How often each value of a field occurs, the most frequent first."""
-    return Counter(str(record.get(name, "")) for record in records).most_common()
 
 
 def _near(path: Path) -> str:
