@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from uigym.browser import Frame, Session
+from uigym.browser import UNTIMED, Frame, Session, Spent
 from uigym.errors import (
     ActionRefused,
     BrowserError,
@@ -43,6 +43,7 @@ from uigym.types import (
     Step,
     StepRecord,
     Stop,
+    Verdict,
     action_from_json,
     action_to_json,
 )
@@ -76,6 +77,12 @@ class _Draft:
     last_image: str = ""
     refused: int = 0
     spent_s: float = 0.0
+    seen_at: float = 0.0
+    """When the last picture was given to the policy."""
+    thought_ms: float = 0.0
+    """From that picture to the action."""
+    timed: Spent = UNTIMED
+    """Where the time of the last action went."""
 
     def episode(self, stop: Stop, **rest: Any) -> Episode:
         return Episode(
@@ -227,6 +234,7 @@ class Env:
         decision = action if isinstance(action, Decision) else Decision(action)
         chosen = _sound(decision.action)
         began = time.monotonic()
+        draft.thought_ms = _ms(began - draft.seen_at)
         try:
             observation = await self._perform(chosen)
             over = not observation.open.dialog and await self._slot.is_over()
@@ -246,6 +254,47 @@ class Env:
         info = {"stop": stop, "success": episode.verdict.success, "verdict": episode.verdict}
         return Step(observation, episode.verdict.score, ended, not ended, info)
 
+    async def end_by_hand(
+        self, steps: Sequence[StepRecord], images: Mapping[str, bytes], last_image: str, ending: Answer | Done | None
+    ) -> Episode:
+        """End an episode that a person played in `session` itself, and judge it.
+
+        Args:
+            steps: What was done, in place of what `step` has noted.
+            images: The pictures that they name.
+            last_image: Name of the one at the end.
+            ending: None where the page has ended it (`Harness.until`).
+
+        Raises:
+            ProductError, BrowserError, VerifierError, RuntimeError: As with `step`.
+        """
+        draft = self._running()
+        draft.steps, draft.last_image = list(steps), last_image
+        self.images |= images
+        if ending is None:
+            return await self._finish(draft, Stop.OVER, Done())
+        draft.steps.append(StepRecord(last_image, ending))
+        return await self._finish(draft, Stop.ANSWERED if isinstance(ending, Answer) else Stop.DONE, ending)
+
+    async def is_over(self) -> bool:
+        """Whether the page says that the episode is over (`Harness.until`); for those who play it in `session` itself.
+
+        Raises:
+            ProductError, BrowserError, HarnessError: The page cannot be asked.
+        """
+        return await self._slot.is_over()
+
+    async def verdict_now(self) -> Verdict:
+        """What the running episode would be worth if nothing more were done; it goes on all the same.
+
+        For recorders, never for policies. Where the harness watches the page, an open dialog would be dismissed.
+
+        Raises:
+            ProductError, BrowserError, VerifierError: The machinery failed; the episode is not ended by it.
+            RuntimeError: There is no running episode.
+        """
+        return await self._judged(await self._frozen(self._running(), Stop.DONE))
+
     async def fail(self, error: Exception) -> Episode:
         """End the running episode without a verdict because of `error`, and say whose fault it was.
 
@@ -260,7 +309,8 @@ class Env:
         broken = await self._slot.broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
         if broken is not None:
             cause, message = cause_of(broken), f"{broken} (seen as: {message})"
-        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), refusals=self._slot.refusals)
+        seen = {"refusals": self._slot.refusals, "console": self._slot.console}
+        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), **seen)
         if cause is Cause.BROWSER:
             await self._slot.doubt_browser()
         self._slot.retire()
@@ -284,12 +334,13 @@ class Env:
         with attribute(BrowserError, "writing the episode's files"):
             self.session.offer(instance.files)
         draft.instance, draft.params = instance, _plain(instance)
-        draft.started = time.monotonic()
+        draft.started = draft.seen_at = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation
 
     async def _perform(self, action: Action) -> Observation:
         assert self._observation is not None and self._draft is not None
+        self._draft.timed = UNTIMED
         unchanged = dataclasses.replace(self._observation, error=None, events=())
         if isinstance(action, Answer | Done):
             return unchanged
@@ -318,12 +369,13 @@ class Env:
             open=frame.open,
             scale=self.harness.surroundings.scale,
         )
-        draft.last_image = seen.image_hash
+        draft.last_image, draft.timed = seen.image_hash, frame.spent
         self.images[draft.last_image] = frame.png
         return seen
 
     def _note(self, draft: _Draft, action: Action, text: str, after: Observation, took_s: float) -> None:
         assert self._observation is not None
+        latency_ms = _ms(took_s)
         draft.steps.append(
             StepRecord(
                 self._observation.image_hash,
@@ -332,10 +384,12 @@ class Env:
                 error=after.error,
                 events=after.events,
                 settled=after.settled,
-                latency_ms=round(took_s * 1000, 3),
+                latency_ms=latency_ms,
                 open=after.open,
+                phases=draft.timed.phases(draft.thought_ms, latency_ms),
             )
         )
+        draft.seen_at = time.monotonic()
         draft.refused = draft.refused + 1 if after.error else 0
         self._observation = after
 
@@ -354,24 +408,36 @@ class Env:
 
     async def _finish(self, draft: _Draft, stop: Stop, action: Action) -> Episode:
         """Freeze the state, then judge it."""
+        began = time.monotonic()
         try:
-            after = await self._slot.read_state()
-            url = self.session.url
-            await self._slot.check()
-            downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
-            answer = action.text if isinstance(action, Answer) else None
-            seen = await self._slot.read_watched()
-            after = after.beside(await self._slot.read_browser())
-            seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
-            unjudged = draft.episode(stop, answer=answer, after=after, **seen)
-            judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
-            verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
+            unjudged = await self._frozen(draft, stop, action)
+            verdict = await self._judged(unjudged)
         except UIGymError as exc:
             await self.fail(exc)
             raise
-        self.episode = dataclasses.replace(unjudged, verdict=verdict)
+        for last in draft.steps[-1:]:
+            draft.steps[-1] = dataclasses.replace(last, phases={**last.phases, "judge": _ms(time.monotonic() - began)})
+        self.episode = dataclasses.replace(unjudged, verdict=verdict, steps=tuple(draft.steps))
         self._slot.retire()
         return self.episode
+
+    async def _frozen(self, draft: _Draft, stop: Stop, action: Action | None = None) -> Episode:
+        """The episode as it would end now; without an action nothing is asked of the product beside its state."""
+        after = await self._slot.read_state()
+        url = self.session.url
+        if action is not None:
+            await self._slot.check()
+        downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
+        answer = action.text if isinstance(action, Answer) else None
+        seen = await self._slot.read_watched()
+        after = after.beside(await self._slot.read_browser())
+        seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals, "console": self._slot.console}
+        return draft.episode(stop, answer=answer, after=after, **seen)
+
+    async def _judged(self, unjudged: Episode) -> Verdict:
+        """Its verdict, found in a thread: other slots go on meanwhile."""
+        judging = finished(judge, self.instance.verifier, unjudged)
+        return await within(self.limits.judge_s, VerifierError, f"judging {unjudged.harness}/{unjudged.task}", judging)
 
     def _running(self) -> _Draft:
         if self._draft is None:
@@ -402,6 +468,10 @@ def _sound(action: Any) -> Action:
         return Invalid(
             seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}: {type(exc).__name__}: {exc}"
         )
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
 
 
 def _shown(value: object) -> str:
