@@ -349,6 +349,17 @@ async def test_a_demonstration_tells_its_proof(client: httpx.AsyncClient) -> Non
     )
 
 
+async def test_what_pages_complained_of_stands_at_its_step(client: httpx.AsyncClient) -> None:
+    path = "/runs/bad~mixed/episodes/gym-edit-1-model-0"
+    page = (await client.get(path)).text
+    assert "1 console message<" in page and 'href="?step=2" data-step="2">step 3</a>' in page
+    assert [("exception: TypeError" in (await client.get(f"{path}/steps/{at}")).text) for at in (1, 2, 3)] == [
+        False,
+        True,
+        False,
+    ]
+
+
 async def test_other_tries_are_those_of_the_same_task_and_seed(client: httpx.AsyncClient) -> None:
     await client.get("/grid")  # what has been read is known
     page = (await client.get("/runs/good/episodes/gym-edit-1-oracle-0")).text
