@@ -21,6 +21,7 @@ LAYERS = (
         "loop",
         "offer",
         "origins",
+        "pipe",
         "splits",
         "state",
         "surroundings",

@@ -40,6 +40,7 @@ CLOSE = 2e-3
 PYTHON = os.environ.get("UIGYM_VLLM_PYTHON", "")
 KINDS = ("qwen3_vl", "qwen2_5_vl")
 PLACES = ("local", "fake", *(["vllm"] if PYTHON else []))
+BENCHES = (*(f"{place}-{kind}" for place in PLACES for kind in KINDS), f"couriers-{KINDS[0]}")
 ON_A_CPU = {"VLLM_CPU_KVCACHE_SPACE": "1", "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 
 
@@ -119,9 +120,10 @@ async def opened(place: str, folder: Path, server: VLLMServer | None) -> AsyncIt
         sampler = LocalSampler(family, family.load(folder, torch.float32, "cpu"), seed=0)
         yield sampler
         await sampler.close()
-    elif place == "fake":
+    elif place in ("fake", "couriers"):
         async with serving(FakeVLLM(folder, longest=2048)) as url:
-            remote = VLLMSampler(family, url, trains_vision=True, remembers=True)
+            couriers = 2 if place == "couriers" else 0
+            remote = VLLMSampler(family, url, trains_vision=True, remembers=True, couriers=couriers)
             yield remote
             await remote.close()
     else:
@@ -136,7 +138,7 @@ async def opened(place: str, folder: Path, server: VLLMServer | None) -> AsyncIt
         await (await server.ready()).close()
 
 
-@pytest.fixture(params=[f"{place}-{kind}" for place in PLACES for kind in KINDS])
+@pytest.fixture(params=BENCHES)
 async def bench(
     request: pytest.FixtureRequest, folders: dict[str, Path], servers: dict[str, VLLMServer]
 ) -> AsyncIterator[Bench]:

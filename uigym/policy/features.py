@@ -12,14 +12,11 @@ import base64
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uigym.errors import PolicyError
 from uigym.policy.endpoint import Endpoint
 from uigym.train.windows import Picture
-
-if TYPE_CHECKING:
-    from uigym.models.families.family import Family
 
 KEPT_BYTES = 2 << 30
 """Of processed pictures that are kept to be sent again."""
@@ -39,13 +36,11 @@ class Features:
     """Processed pictures of one server.
 
     Args:
-        family: Of the server's model.
         remembers: Whether the server keeps what it was sent: one that answers from a single process does.
         keep_bytes: Of processed pictures that are kept.
     """
 
-    def __init__(self, family: Family, *, remembers: bool = True, keep_bytes: int = KEPT_BYTES):
-        self.family = family
+    def __init__(self, *, remembers: bool = True, keep_bytes: int = KEPT_BYTES):
         self.remembers = remembers
         self.keep_bytes = keep_bytes
         self._kept: OrderedDict[str, asyncio.Task[Processed]] = OrderedDict()
@@ -66,7 +61,7 @@ class Features:
             endpoint: The server.
             ids: The context.
             pictures: Those in it, in the order of their placeholders.
-            pngs: By hash.
+            pngs: As the model is shown them, by hash; those that are `kept` are not needed.
             mark: Added to each name: what was computed of the same picture under another mark is not used again.
 
         Raises:
@@ -86,6 +81,10 @@ class Features:
             "mm_placeholders": {"image": [{"offset": at, "length": length} for at, length in places]},
             "kwargs_data": {"image": data},
         }
+
+    def kept(self, key: str) -> bool:
+        """Whether the picture with this hash has been processed, or is being."""
+        return self._task(key) is not None
 
     def sent(self, part: Mapping[str, Any] | None) -> None:
         """Say that the server has taken a request with these features."""
@@ -108,9 +107,9 @@ class Features:
     async def _processed(self, endpoint: Endpoint, picture: Picture, pngs: Mapping[str, bytes]) -> Processed:
         """The picture, processed once however many ask for it at the same time."""
         key = picture.hash
-        task = self._kept.get(key)
-        if task is None or (task.done() and task.exception()) or task.get_loop() is not asyncio.get_running_loop():
-            task = self._kept[key] = asyncio.ensure_future(process(self.family, endpoint, picture, pngs[key]))
+        task = self._task(key)
+        if task is None:
+            task = self._kept[key] = asyncio.ensure_future(process(endpoint, picture, pngs[key]))
         self._kept.move_to_end(key)
         done = await asyncio.shield(task)
         self._sizes[key] = len(done.data)
@@ -119,15 +118,22 @@ class Features:
             self._sizes.pop(oldest, None)
         return done
 
+    def _task(self, key: str) -> asyncio.Task[Processed] | None:
+        """What processes the picture, or has; None where that failed or was of another loop."""
+        task = self._kept.get(key)
+        if task is None or (task.done() and task.exception()) or task.get_loop() is not asyncio.get_running_loop():
+            return None
+        return task
 
-async def process(family: Family, endpoint: Endpoint, picture: Picture, png: bytes) -> Processed:
+
+async def process(endpoint: Endpoint, picture: Picture, png: bytes) -> Processed:
     """Let the server process a picture, and check that it sees it as the family does.
 
     Raises:
         Unreachable: The server did not answer.
         PolicyError: It made another number of placeholders of it.
     """
-    url = f"data:image/png;base64,{base64.b64encode(await asyncio.to_thread(family.shown, picture, png)).decode()}"
+    url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
     content = [{"type": "image_url", "image_url": {"url": url}}]
     answer = await endpoint.post(
         "/v1/chat/completions/render", {"messages": [{"role": "user", "content": content}], "max_tokens": 1}

@@ -9,7 +9,6 @@ where the vision tower is trained, so that nothing of old weights can be used wi
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import shutil
 import tempfile
@@ -19,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from uigym.errors import PolicyError, attribute
 from uigym.policy import contexts
+from uigym.policy.asking import Asking, Here, Question
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.contexts import Context
+from uigym.policy.courier import Couriers
 from uigym.policy.endpoint import Endpoint, Unreachable
-from uigym.policy.features import Features
 from uigym.policy.sampler import PLAIN, Reply, Sampling, Weights
 from uigym.policy.vllm_server import SERVING, Given, Server, Serving, VLLMServer
 from uigym.train.windows import Picture
@@ -58,6 +58,7 @@ class VLLMSampler:
         trains_vision: Whether updates change the vision tower as well.
         remembers: Whether the server keeps pictures that it was sent, which spares sending them at every step: one of
             ours does, one with several processes does not; None is that.
+        couriers: Processes that ask the server and read its answers; 0 does so here.
         folder: Where weights are saved for the server to read; None is a temporary folder.
     """
 
@@ -69,6 +70,7 @@ class VLLMSampler:
         transfer: Transfer | None = None,
         trains_vision: bool = False,
         remembers: bool | None = None,
+        couriers: int = 0,
         folder: Path | None = None,
     ):
         self.family = family
@@ -77,7 +79,8 @@ class VLLMSampler:
         self.trains_vision = trains_vision
         self.version = self.server.version
         is_ours = not isinstance(self.server, Given)
-        self._features = Features(family, remembers=is_ours if remembers is None else remembers)
+        keeps = is_ours if remembers is None else remembers
+        self._asking: Asking = Couriers(couriers, remembers=keeps) if couriers else Here(remembers=keeps)
         self._folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._starts = 0
@@ -124,7 +127,7 @@ class VLLMSampler:
         except BaseException:
             self._open.set()
             raise
-        self._features.forget()
+        self._asking.forget()
 
     async def resume(self) -> None:
         """Go on.
@@ -148,11 +151,12 @@ class VLLMSampler:
                 await self.transfer.send(weights, await self._ready(), version)
             else:
                 await self._reload(weights, version)
-        self._features.forget()
+        self._asking.forget()
         self.version = version
 
     async def close(self) -> None:
         """End the server, if it was started for this, and remove what was saved for it."""
+        await self._asking.close()
         await self.server.close()
         if self._temporary is not None:
             self._temporary.cleanup()
@@ -163,7 +167,7 @@ class VLLMSampler:
         endpoint = await self.server.ready()
         if self.server.starts != self._starts:
             self._starts = self.server.starts
-            self._features.forget()
+            self._asking.forget()
             self.version = self.server.version
         return endpoint
 
@@ -205,27 +209,18 @@ class VLLMSampler:
         pngs: Mapping[str, bytes],
         sampling: Sampling,
     ) -> Reply:
-        """One reply; asked for twice where the server turns out to have forgotten pictures."""
-        for _ in range(2):
-            first = self.version
-            mark = f"-{first}" if self.trains_vision else ""
-            part = await self._features.part(endpoint, ids, pictures, pngs, mark)
-            body = {
-                "token_ids": list(ids),
-                "features": part,
-                "sampling_params": parameters(self.family, sampling),
-                "cache_salt": f"version-{first}",
-            }
-            try:
-                answer = await endpoint.post("/inference/v1/generate", json.dumps(body).encode())
-                reply = read(answer, first, self.version)
-            except Unreachable:
-                if not self._features.missed(part):
-                    raise
-                continue
-            self._features.sent(part)
-            return reply
-        raise Unreachable("the server does not keep the pictures that it was sent")
+        """One reply."""
+        first = self.version
+        shown = {p.hash: await asyncio.to_thread(self.family.shown, p, pngs[p.hash]) for p in pictures}
+        question = Question(
+            tuple(ids),
+            tuple(pictures),
+            parameters(self.family, sampling),
+            salt=f"version-{first}",
+            mark=f"-{first}" if self.trains_vision else "",
+        )
+        answer = await self._asking.answer(endpoint, question, shown)
+        return read(answer, first, self.version)
 
 
 def parameters(family: Family, sampling: Sampling) -> dict[str, Any]:

@@ -219,6 +219,8 @@ class VLLM(_Section):
     """Of the server, as CUDA_VISIBLE_DEVICES says it; None is what this process sees."""
     memory: float = Field(0.85, gt=0, le=1)
     """Share of the GPU's memory."""
+    couriers: int = Field(2, ge=0)
+    """Processes that ask the server and read its answers, some 10 MB a screenshot; 0 does so in the one that plays."""
     replies: int = Field(64, ge=1)
     """Replies at once."""
     transfer: Literal["nccl", "ipc"] | None = None

@@ -169,6 +169,7 @@ def _served(config: RunConfig, engine: Engine | Apart) -> Sampler:
         chosen.url or VLLMServer(folder(config), serving(config)),
         transfer=_way(chosen.transfer, engine) if chosen.transfer else None,
         trains_vision=config.trainer.picture_gradient,
+        couriers=chosen.couriers,
     )
     return Drowsy(made) if chosen.sleep else made
 

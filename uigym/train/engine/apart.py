@@ -9,24 +9,20 @@ update took ten times as long beside the players as alone. In a process of its o
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from uigym import pipe
 from uigym.errors import UIGymError
 from uigym.models.families.family import Family
-from uigym.train.engine import wire
 from uigym.train.engine.settings import EngineSettings
 from uigym.train.engine.work import Advantage, Work
 from uigym.train.losses import LossSettings
@@ -73,10 +69,8 @@ class Apart:
         device: str | None = None,
     ):
         self.family, self.settings, self.loss = family, settings or EngineSettings(), loss or LossSettings()
-        self._line, theirs = Pipe()
         self._one = threading.Lock()
-        self._process = _process(theirs)
-        theirs.close()
+        self._process, self._line = pipe.start("uigym.train.engine.process")
         asked = {
             "folder": str(folder),
             "settings": asdict(self.settings),
@@ -173,7 +167,7 @@ class Apart:
         """End the process."""
         try:
             with self._one:
-                wire.put(self._line, {"do": "close"})
+                pipe.put(self._line, {"do": "close"})
                 self._line.close()
             self._process.wait(_ENDS_S)
         except (OSError, subprocess.TimeoutExpired):
@@ -190,8 +184,8 @@ class Apart:
         """What the process answers; one question at a time."""
         try:
             with self._one:
-                wire.put(self._line, message, blobs)
-                answer, _ = wire.take(self._line)
+                pipe.put(self._line, message, blobs)
+                answer, _ = pipe.take(self._line)
         except (EOFError, OSError) as exc:
             code = self._process.wait(_ENDS_S)
             raise UIGymError(
@@ -200,13 +194,5 @@ class Apart:
                 "newest checkpoint"
             ) from exc
         if "error" in answer:
-            raise wire.meant(answer["error"])
+            raise pipe.meant(answer["error"])
         return answer["said"]
-
-
-def _process(line: Connection) -> subprocess.Popen[bytes]:
-    """Start it. In a session of its own, so that an interrupt from the keyboard reaches the run alone, which ends it."""
-    command = [sys.executable, "-m", "uigym.train.engine.process", str(line.fileno())]
-    return subprocess.Popen(
-        command, pass_fds=[line.fileno()], stdin=subprocess.DEVNULL, start_new_session=True, env=os.environ
-    )

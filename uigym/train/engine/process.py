@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
+from uigym import pipe
 from uigym.models import families
 from uigym.policy.endpoint import Endpoint
 from uigym.policy.vllm import Transfer
 from uigym.train import sync
-from uigym.train.engine import wire
 from uigym.train.engine.engine import Engine
 from uigym.train.engine.settings import EngineSettings
 from uigym.train.engine.work import Work
@@ -80,17 +80,17 @@ def made(asked: dict[str, Any]) -> Engine:
 def answered(line: Connection, work: Callable[[], Any]) -> bool:
     """Do something and say what came of it; whether it worked."""
     try:
-        wire.put(line, {"said": work()})
+        pipe.put(line, {"said": work()})
     except Exception as error:
         traceback.print_exc()
-        wire.put(line, {"error": wire.told(error)})
+        pipe.put(line, {"error": pipe.told(error)})
         return False
     return True
 
 
 def serve(line: Connection) -> None:
     """Until it is asked to close, or whoever asks is gone."""
-    asked, _ = wire.take(line)
+    asked, _ = pipe.take(line)
     engines: list[Engine] = []
 
     def begin() -> dict[str, Any]:
@@ -103,7 +103,7 @@ def serve(line: Connection) -> None:
     desk = Desk(engines[0])
     while True:
         try:
-            asked, blobs = wire.take(line)
+            asked, blobs = pipe.take(line)
         except (EOFError, OSError):
             return  # the run has died: the other ranks, if any, end with it
         if asked["do"] == "close":

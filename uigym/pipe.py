@@ -1,15 +1,31 @@
-"""Messages between a run and its engine's process: JSON values and byte strings. Nothing is unpickled."""
+"""A process of ours beside this one, and messages to and from it: JSON values and byte strings. Nothing is unpickled."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
 from uigym.errors import ConfigError, PolicyError, StoreError, UIGymError
 
 _KINDS: dict[str, type[UIGymError]] = {each.__name__: each for each in (ConfigError, PolicyError, StoreError)}
+
+
+def start(module: str) -> tuple[subprocess.Popen[bytes], Connection]:
+    """Run `python -m MODULE FD`, where FD is its end of a pipe; returns the process and our end.
+
+    In a session of its own, so that an interrupt from the keyboard reaches this process alone. A module that ends when
+    its pipe does ends with this process, however that ends.
+    """
+    ours, theirs = Pipe()
+    command = [sys.executable, "-m", module, str(theirs.fileno())]
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True)
+    theirs.close()
+    return process, ours
 
 
 def put(line: Connection, message: Any, blobs: Sequence[bytes] = ()) -> None:
