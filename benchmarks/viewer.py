@@ -108,6 +108,12 @@ def rss_mb(pid: int) -> float:
     return int(found[1]) / 1024 if found else 0.0
 
 
+def cpu_s(pid: int) -> float:
+    """CPU time that a process has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def timed(page: Page, address: str, until: str) -> float:
     """Seconds until a page is shown."""
     began = time.perf_counter()
@@ -147,7 +153,9 @@ async def look(folder: Path, episodes: int, steps: int, browse: int, page: Page)
         idle = rss_mb(pid)
         run = f"{origin}/runs/{folder.name}"
         result: dict[str, Any] = {"episodes": episodes, "steps": episodes * steps}
+        used = cpu_s(pid)
         result["list_first_ms"] = round(await timed(page, run, AT_REST) * 1000)
+        result["list_first_cpu_ms"] = round((cpu_s(pid) - used) * 1000)
         result["list_again"] = summed([await timed(page, run, AT_REST) for _ in range(5)])
         result["list_filtered"] = summed(
             [await timed(page, f"{run}?outcome=failed&order=newest", AT_REST) for _ in range(5)]

@@ -147,6 +147,18 @@ def test_what_can_be_read_of_a_damaged_episode_is_shown(tmp_path: Path) -> None:
     assert read(tmp_path, "../../etc") is None and read(tmp_path, "nobody") is None
 
 
+@pytest.mark.parametrize(
+    "record",
+    [{}, {"action": None}, {"action": {"action": "click", "x": "1", "y": {}}}, {"action": {"action": "drag", "path": []}}, {"action": {"action": "done"}, "text": 7},
+     {"action": {"action": "done"}, "events": [{"nonsense": 1}]}, {"action": {"action": "done"}, "error": ["x"]}, {"action": {"action": ["click"]}}],
+)  # fmt: skip
+def test_a_line_that_makes_no_sense_is_shown_as_no_action(runs: Path, record: dict[str, object]) -> None:
+    recorded = read(runs / "good", "gym-edit-1-oracle-0")
+    assert recorded is not None
+    found = scene(type(recorded)("x", recorded.folder, recorded.manifest, [record], None), 0)
+    assert found.row is not None and found.row.kind == "invalid" and found.row.words.startswith("no action")
+
+
 def test_a_long_episode_has_few_thumbnails_and_its_list_comes_in_pieces(runs: Path) -> None:
     recorded = read(runs / "good", "gym-edit-1-oracle-0")
     assert recorded is not None
@@ -205,7 +217,7 @@ def test_time_is_told_by_phase_where_it_was_measured(runs: Path) -> None:
     assert [(phase.name, round(phase.seconds, 2)) for phase in timed.phases] == [
         ("think", 0.4),
         ("settle", 0.24),
-        ("the rest", 0.86),
+        ("reset and between the steps", 0.86),
     ]
     assert sum(phase.share for phase in timed.phases) == pytest.approx(1.0)
 
@@ -254,7 +266,7 @@ async def test_only_who_has_the_secret_is_let_in(runs: Path) -> None:
         answer = await asking.get(server.url("//evil.example/x?a=1"))
         assert answer.status_code == 303 and answer.headers["location"] == "/evil.example/x?a=1"
         cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "token" not in answer.headers["location"]
+        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "token" not in answer.headers["location"]
 
 
 async def test_other_names_and_other_pages_are_refused(client: httpx.AsyncClient) -> None:
@@ -266,6 +278,8 @@ async def test_other_names_and_other_pages_are_refused(client: httpx.AsyncClient
         assert (await client.post("/", headers={"origin": origin})).status_code == status
     assert (await client.post("/")).status_code == 403
     assert (await client.get("/", headers={"origin": "https://evil.example"})).status_code == 403
+    for site, mode, status in (("cross-site", "navigate", 200), ("same-site", "no-cors", 403), ("cross-site", "cors", 403), ("same-origin", "cors", 200)):  # fmt: skip
+        assert (await client.get("/", headers={"sec-fetch-site": site, "sec-fetch-mode": mode})).status_code == status
 
 
 async def test_pages_are_locked_and_pictures_stay_in_their_folder(client: httpx.AsyncClient, runs: Path) -> None:
@@ -333,6 +347,17 @@ async def test_a_demonstration_tells_its_proof(client: httpx.AsyncClient) -> Non
         and "a password" in page
         and "2026-12-01T00:00:00Z" in page
     )
+
+
+async def test_what_pages_complained_of_stands_at_its_step(client: httpx.AsyncClient) -> None:
+    path = "/runs/bad~mixed/episodes/gym-edit-1-model-0"
+    page = (await client.get(path)).text
+    assert "1 console message<" in page and 'href="?step=2" data-step="2">step 3</a>' in page
+    assert [("exception: TypeError" in (await client.get(f"{path}/steps/{at}")).text) for at in (1, 2, 3)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 async def test_other_tries_are_those_of_the_same_task_and_seed(client: httpx.AsyncClient) -> None:

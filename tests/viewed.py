@@ -113,6 +113,9 @@ def write_runs(folder: Path) -> Path:
     (folder / "good" / "episodes" / "gym-edit-1-oracle-0" / "demo.json").write_text(json.dumps(demo))
     mixed = RunStore(folder / "bad" / "mixed")
     add(mixed, "edit", 1, "model", verdict=BAD, after=after(3), network=(Exchange("POST", "http://127.0.0.1/rows?q=1", 500, HOSTILE, 2, "fetch"),), watched=("network",))  # fmt: skip
+    manifest = folder / "bad" / "mixed" / "episodes" / "gym-edit-1-model-0" / "episode.json"
+    complaint = {"kind": "exception", "text": f"TypeError: {HOSTILE}", "url": "http://127.0.0.1/app.js", "step": 3}
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "console": [complaint]}))
     add(mixed, "edit", 1, "model", member=1, attempt=1)
     add(mixed, "edit", 2, "model", verdict=None, stop=Stop.ERROR, failure=Failure(Cause.BROWSER, f"the page crashed {HOSTILE}"))  # fmt: skip
     refused = (Refusal(f"https://cdn.example/{HOSTILE}", HOSTILE, "origin", 1),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ def timing(recorded: Recorded) -> Timing:
     wall_s = max(float(told) if isinstance(told, int | float) else 0.0, sum(sums.values()))
     rest = wall_s - sum(sums.values())
     if rest > 0.001:
-        sums["the rest" if len(sums) > 1 else REST] = rest
+        sums["reset and between the steps" if len(sums) > 1 else REST] = rest
     found = [Phase(name, seconds, seconds / wall_s if wall_s else 0.0) for name, seconds in sums.items()]
     slowest = sorted((pair for pair in each if pair[1]), key=lambda pair: -pair[1])[:5]
     return Timing(wall_s, found, slowest)
@@ -131,11 +131,6 @@ def run_again(manifest: Mapping[str, Any]) -> str:
     who = str(policy) if policy in PLAYED_BY_NAME else f"CHECKPOINT-OF-{policy or 'THE-POLICY'}"
     words = ["uigym", "run", ref, "--policy", who, "--seeds", str(seed % SPLIT_SIZE)]
     return shlex.join([*words, *(["--split", split_of(seed)] if seed >= SPLIT_SIZE else [])])
-
-
-def tally(records: Sequence[Mapping[str, Any]], name: str) -> list[tuple[str, int]]:
-    """How often each value of a field occurs, the most frequent first."""
-    return Counter(str(record.get(name, "")) for record in records).most_common()
 
 
 def _near(path: Path) -> str:

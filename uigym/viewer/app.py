@@ -53,6 +53,11 @@ def create_app(catalog: Catalog) -> FastAPI:
     async def nowhere(request: object, error: object) -> Response:
         return viewer.html("missing.html.jinja", 404, title="Not here", why="No page has this address.")
 
+    @app.exception_handler(Exception)
+    async def odd(request: object, error: Exception) -> Response:
+        why = f"Its records are not what this version writes ({type(error).__name__}: {error})."
+        return viewer.html("missing.html.jinja", 500, title="It cannot be shown", why=why)
+
     for routes in (routes_runs, routes_episode, routes_files):
         routes.add_to(app, viewer)
     return app

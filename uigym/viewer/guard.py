@@ -67,6 +67,9 @@ class Guard:
         origin = headers.get("origin", "")
         if (acts or origin) and urlsplit(origin).netloc != host:
             return "Only this server's own pages may ask for that."
+        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if elsewhere and headers.get("sec-fetch-mode") != "navigate":
+            return "Other sites may link to this server, and nothing else."
         return ""
 
     def _asked(self, scope: Any) -> str:
@@ -83,7 +86,7 @@ class Guard:
         return f"/{path.lstrip('/')}{'?' if rest else ''}{rest}"
 
     def _given(self) -> str:
-        return f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
+        return f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Lax"
 
     def _knows(self, headers: Mapping[str, str]) -> bool:
         try:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from uigym.report.film import png_size
+from uigym.report.film import caption, png_size
 from uigym.state import State, state_from_json
+from uigym.store import step_from_json
 from uigym.types import NOTHING_OPEN, Invalid, StepRecord
 
 Record = Mapping[str, Any]
@@ -131,13 +132,15 @@ def checked(name: str) -> str:
 
 
 def step_of(record: Record) -> StepRecord:
-    """A line of steps.jsonl; an action that this version does not know becomes an `Invalid` that says so."""
-    from uigym.store import step_from_json
-
+    """A line of steps.jsonl; what this version cannot make sense of becomes an `Invalid` that says so."""
     try:
         known = {name: record[name] for name in StepRecord.__dataclass_fields__ if name in record}
-        return step_from_json({"events": (), **known})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        step = step_from_json({"events": (), **known})
+        caption(step)  # numbers are numbers, and paths have points
+        if not isinstance(step.text, str) or not isinstance(step.error, str | None):
+            raise TypeError("text and error are texts")
+        return step
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         action = Invalid(json.dumps(record.get("action"), default=str)[:2000], f"cannot be read: {error}")
         return StepRecord(str(record.get("image") or ""), action, str(record.get("text") or ""), open=NOTHING_OPEN)
 

@@ -120,6 +120,7 @@ class Renderer:
             ago=ago,
             stamp=stamp,
             cut=cut,
+            brief_time=brief_time,
             told_line=told_line,
             title_of=lambda name: name.replace("~", " / "),
         )
@@ -168,6 +169,16 @@ def ago(at: float, now: float | None = None) -> str:
 def stamp(at: float) -> str:
     """A moment as ISO 8601 in the local time zone."""
     return datetime.fromtimestamp(at).astimezone().isoformat(timespec="seconds")
+
+
+def brief_time(ms: float) -> str:
+    """A short time.
+
+    Example:
+        >>> brief_time(41.7), brief_time(1530)
+        ('42 ms', '1.5 s')
+    """
+    return f"{ms:.0f} ms" if ms < 1000 else duration(ms / 1000)
 
 
 def cut(text: Any, most: int) -> str:

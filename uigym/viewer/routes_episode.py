@@ -86,7 +86,7 @@ def neighbours(entries: list[Entry], episode: str) -> dict[str, Any]:
     ids = [entry.id for entry in entries]
     at = ids.index(episode) if episode in ids else -1
     if at < 0:
-        return {"before": "", "behind": ids[0] if ids else "", "place": ""}
+        return {"before": "", "behind": "", "place": ""}
     behind = ids[at + 1] if at + 1 < len(ids) else ""
     return {"before": ids[at - 1] if at else "", "behind": behind, "place": f"{at + 1:,} of {len(ids):,}"}
 

@@ -135,6 +135,11 @@ function say(overlay, mark, [x, y], wide, high) {
   label.className = `label${mark.kind === "type" ? " typed" : ""}${mark.refused ? " refused" : ""}`;
   for (const key of mark.keys ?? []) label.appendChild(document.createElement("kbd")).textContent = key;
   if (mark.label) label.append(Object.assign(document.createElement("span"), { textContent: mark.label }));
+  if (mark.kind === "scroll" || mark.kind === "drag") { // beside the arrow, not on it
+    label.style.left = `${clamp(x + 22, 6, Math.max(6, wide - label.offsetWidth - 6))}px`;
+    label.style.top = `${clamp(y - label.offsetHeight / 2, 6, Math.max(6, high - label.offsetHeight - 6))}px`;
+    return;
+  }
   const below = y + 30 + label.offsetHeight < high;
   label.style.left = `${clamp(x - label.offsetWidth / 2, 6, Math.max(6, wide - label.offsetWidth - 6))}px`;
   label.style.top = `${clamp(below ? y + 28 : y - 28 - label.offsetHeight, 6, Math.max(6, high - label.offsetHeight - 6))}px`;
@@ -289,6 +294,24 @@ function tab(name, focus = false) {
   try { sessionStorage.setItem("tab", name); } catch { /* a file may have no storage */ }
 }
 
+// --- two episodes: what differs between their pictures ---
+
+function blend() {
+  const both = one(".compare");
+  if (!both) return;
+  both.classList.toggle("blended");
+  one('[data-do="blend"]')?.setAttribute("aria-pressed", String(both.classList.contains("blended")));
+  blended();
+}
+
+function blended() {
+  all(".compare .other").forEach((image) => image.remove());
+  const now = all(".compare.blended img.now");
+  if (now.length === 2) now.forEach((image, at) => image.after(Object.assign(new Image(), { src: now[1 - at].src, className: "other", alt: "" })));
+}
+
+document.addEventListener("stepped", blended);
+
 // --- lists ---
 
 function rows(by) {
@@ -378,11 +401,11 @@ function start(within = document) {
 const follow = (selector) => all(selector).find((link) => link.offsetParent)?.click();
 const DO = {
   theme, keys: () => one("#keys").showModal(), back: () => every((p) => p.step(-1)), on: () => every((p) => p.step(1)),
-  flip: () => every((p) => p.flip()), marks: () => every((p) => p.marks()), full: () => playing()?.full(), blend: () => one(".compare")?.dispatchEvent(new Event("blend")),
+  flip: () => every((p) => p.flip()), marks: () => every((p) => p.marks()), full: () => playing()?.full(), blend,
 };
 const KEYS = {
   ArrowLeft: DO.back, ArrowRight: DO.on, Home: () => every((p) => p.go(0)), End: () => every((p) => p.go(p.total)), m: DO.marks, f: DO.full,
-  "[": () => follow('.beside [rel="prev"]'), "]": () => follow('.beside [rel="next"]'), d: theme, "?": DO.keys, b: DO.blend,
+  "[": () => follow('.beside [rel="prev"]'), "]": () => follow('.beside [rel="next"]'), d: theme, "?": DO.keys, b: blend,
   j: () => (players.length ? DO.on() : rows(1)), k: () => (players.length ? DO.back() : rows(-1)), "/": () => one('input[type="search"]')?.focus(),
   u: () => { if (document.body.dataset.up) location.href = document.body.dataset.up; },
   c: () => (playing() ? all("[data-first]").find((each) => each.closest("[data-episode]") === playing().element) && copy(one("[data-first]", playing().element)) : comparison()),
