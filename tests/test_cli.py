@@ -179,13 +179,17 @@ def test_report_shows_failures_first_and_all_that_was_seen(tmp_path: Path) -> No
 @pytest.mark.browser
 def test_record_does_not_count_failures_as_recorded(tmp_path: Path) -> None:
     uigym("run", RENTAL, "--policy", "noop", "--seeds", "0:2", "--out", tmp_path)
-    good = json.loads(uigym("record", RENTAL, "--seeds", "0:2", "--out", tmp_path, "--json").stdout)
+    good = json.loads(
+        uigym("record", RENTAL, "--policy", "oracle", "--seeds", "0:2", "--out", tmp_path, "--json").stdout
+    )
     assert (good["kept"], good["left_out"]) == (2, {})
 
 
 @pytest.mark.browser
 def test_record_keeps_successes_only(tmp_path: Path) -> None:
-    good = json.loads(uigym("record", RENTAL, "--seeds", "0:2", "--out", tmp_path / "demos", "--json").stdout)
+    good = json.loads(
+        uigym("record", RENTAL, "--policy", "oracle", "--seeds", "0:2", "--out", tmp_path / "demos", "--json").stdout
+    )
     assert (good["kept"], good["left_out"]) == (2, {})
     none = json.loads(uigym("record", RENTAL, "--policy", "noop", "--seeds", "0:2", "--out", tmp_path / "n", "--json").stdout)  # fmt: skip
     assert (none["kept"], none["left_out"]) == (0, {"rent: not solved, stopped by done": 2})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -43,6 +43,7 @@ from uigym.types import (
     Step,
     StepRecord,
     Stop,
+    Verdict,
     action_from_json,
     action_to_json,
 )
@@ -253,6 +254,47 @@ class Env:
         info = {"stop": stop, "success": episode.verdict.success, "verdict": episode.verdict}
         return Step(observation, episode.verdict.score, ended, not ended, info)
 
+    async def end_by_hand(
+        self, steps: Sequence[StepRecord], images: Mapping[str, bytes], last_image: str, ending: Answer | Done | None
+    ) -> Episode:
+        """End an episode that a person played in `session` itself, and judge it.
+
+        Args:
+            steps: What was done, in place of what `step` has noted.
+            images: The pictures that they name.
+            last_image: Name of the one at the end.
+            ending: None where the page has ended it (`Harness.until`).
+
+        Raises:
+            ProductError, BrowserError, VerifierError, RuntimeError: As with `step`.
+        """
+        draft = self._running()
+        draft.steps, draft.last_image = list(steps), last_image
+        self.images |= images
+        if ending is None:
+            return await self._finish(draft, Stop.OVER, Done())
+        draft.steps.append(StepRecord(last_image, ending))
+        return await self._finish(draft, Stop.ANSWERED if isinstance(ending, Answer) else Stop.DONE, ending)
+
+    async def is_over(self) -> bool:
+        """Whether the page says that the episode is over (`Harness.until`); for those who play it in `session` itself.
+
+        Raises:
+            ProductError, BrowserError, HarnessError: The page cannot be asked.
+        """
+        return await self._slot.is_over()
+
+    async def verdict_now(self) -> Verdict:
+        """What the running episode would be worth if nothing more were done; it goes on all the same.
+
+        For recorders, never for policies. Where the harness watches the page, an open dialog would be dismissed.
+
+        Raises:
+            ProductError, BrowserError, VerifierError: The machinery failed; the episode is not ended by it.
+            RuntimeError: There is no running episode.
+        """
+        return await self._judged(await self._frozen(self._running(), Stop.DONE))
+
     async def fail(self, error: Exception) -> Episode:
         """End the running episode without a verdict because of `error`, and say whose fault it was.
 
@@ -368,17 +410,8 @@ class Env:
         """Freeze the state, then judge it."""
         began = time.monotonic()
         try:
-            after = await self._slot.read_state()
-            url = self.session.url
-            await self._slot.check()
-            downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
-            answer = action.text if isinstance(action, Answer) else None
-            seen = await self._slot.read_watched()
-            after = after.beside(await self._slot.read_browser())
-            seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals, "console": self._slot.console}
-            unjudged = draft.episode(stop, answer=answer, after=after, **seen)
-            judging = finished(judge, self.instance.verifier, unjudged)  # in a thread: other slots go on meanwhile
-            verdict = await within(self.limits.judge_s, VerifierError, f"judging {draft.task.id}", judging)
+            unjudged = await self._frozen(draft, stop, action)
+            verdict = await self._judged(unjudged)
         except UIGymError as exc:
             await self.fail(exc)
             raise
@@ -387,6 +420,24 @@ class Env:
         self.episode = dataclasses.replace(unjudged, verdict=verdict, steps=tuple(draft.steps))
         self._slot.retire()
         return self.episode
+
+    async def _frozen(self, draft: _Draft, stop: Stop, action: Action | None = None) -> Episode:
+        """The episode as it would end now; without an action nothing is asked of the product beside its state."""
+        after = await self._slot.read_state()
+        url = self.session.url
+        if action is not None:
+            await self._slot.check()
+        downloads = await within(self.limits.step_s + GRACE_S, BrowserError, "downloads", self.session.downloads())
+        answer = action.text if isinstance(action, Answer) else None
+        seen = await self._slot.read_watched()
+        after = after.beside(await self._slot.read_browser())
+        seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals, "console": self._slot.console}
+        return draft.episode(stop, answer=answer, after=after, **seen)
+
+    async def _judged(self, unjudged: Episode) -> Verdict:
+        """Its verdict, found in a thread: other slots go on meanwhile."""
+        judging = finished(judge, self.instance.verifier, unjudged)
+        return await within(self.limits.judge_s, VerifierError, f"judging {unjudged.harness}/{unjudged.task}", judging)
 
     def _running(self) -> _Draft:
         if self._draft is None:

@@ -139,7 +139,7 @@ class Task:
         for name in self.samplers:
             params[name] = self._drawn(name, rng, state, params, seed)
         spoken = self.heldout_wordings if Split.of(seed) is Split.HELDOUT and self.heldout_wordings else self.wordings
-        return self.given(params, seed, rng.choice(spoken))
+        return self.given(params, seed, _other(spoken, rng, self.harness.variation))
 
     def home_for(self, seed: int, state: State) -> str:
         """Path at which the episode of a seed begins; of the parameters, no more are drawn than it needs.
@@ -295,6 +295,9 @@ class Harness:
     `browser.values` (name, value), in the state before and after: for a product that keeps what matters in its page."""
     until: str = ""
     """Which of `reads` says, by a value that JavaScript takes for true, that the episode is over; asked after each step."""
+    variation: int = 0
+    """Which other look and wording each seed gets: 0 is its own, 1 the next values of all, and so on. Made by
+    `uigym.record.varied`, for demonstrations of the same work in several looks."""
     tasks: dict[str, Task] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -407,7 +410,7 @@ class Harness:
         rng = random.Random(f"{self.name}:appearance:{seed}")
         heldout = Split.of(seed) is Split.HELDOUT
         return {
-            part: rng.choice(looks.heldout if heldout and looks.heldout else looks.train)
+            part: _other(looks.heldout if heldout and looks.heldout else looks.train, rng, self.variation)
             for part, looks in self.looks.items()
         }
 
@@ -436,6 +439,11 @@ class _Seen(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._params)
+
+
+def _other(values: Sequence[str], rng: random.Random, variation: int) -> str:
+    """The value that the generator draws, or the one so many places after it."""
+    return values[(rng.choice(range(len(values))) + variation) % len(values)]
 
 
 def _described(exc: BaseException) -> str:

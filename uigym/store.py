@@ -66,6 +66,7 @@ class RunStore:
         self.directory = Path(directory)
         self._known: set[Path] = set()
         self._hold: Hold | None = None
+        self._covered = False
         header = self.directory / "run.json"
         with _writing(header):
             (self.directory / "episodes").mkdir(parents=True, exist_ok=True)
@@ -83,7 +84,13 @@ class RunStore:
         Raises:
             StoreError: Another process is writing it.
         """
-        self._hold = self._hold or hold(self.directory)
+        if not self._covered:
+            self._hold = self._hold or hold(self.directory)
+
+    def under_claim(self) -> Self:
+        """This store, written under the claim of the process that started this one; their episodes must differ."""
+        self._covered = True
+        return self
 
     def begin(self, episode_id: str) -> EpisodeWriter:
         """Start writing an episode; what an earlier attempt left under the same id is dropped.

@@ -48,6 +48,12 @@ def find_chromium() -> Path:
     return found
 
 
+def windowed_chromium() -> Path | None:
+    """One that can show a window, if there is one: UIGYM_CHROMIUM, else of the system, else of Playwright's."""
+    named = [Path(path).expanduser()] if (path := os.environ.get("UIGYM_CHROMIUM")) else []
+    return next((path for path in (*named, *_candidates()) if "headless" not in path.name and _is_program(path)), None)
+
+
 def _candidates() -> Iterator[Path]:
     for command in COMMANDS:
         yield from _library(command)

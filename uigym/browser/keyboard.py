@@ -43,6 +43,15 @@ async def release_chord(spelling: str, tab: Tab) -> None:
     await tab.send(list(_up(parse_chord(spelling))))
 
 
+def half_press(chord: Chord, *, up: bool = False, repeat: bool = False) -> Command:
+    """A chord's last key pressed or released, while its modifiers are down already."""
+    bits = modifier_bits(chord.modifiers)
+    if chord.stroke is None:
+        name = chord.modifiers[-1]
+        return _key(MODIFIER_STROKES[name], bits & ~MODIFIERS[name] if up else bits, up)
+    return _key(chord.stroke, bits, up, repeat)
+
+
 def modifier_bits(modifiers: Iterable[str]) -> int:
     """The modifiers as CDP's input events carry them."""
     return sum(MODIFIERS[name] for name in set(modifiers))

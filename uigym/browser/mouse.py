@@ -62,15 +62,15 @@ class Mouse:
         """Move the pointer. With the left button down on something `draggable`, Chromium makes a drag and drop of it."""
         await tab.send([self._moved(point, bits)])
 
-    async def press(self, down: MouseDown, tab: Tab) -> None:
-        """Press a button at a point and keep it pressed."""
-        await tab.send([self._moved((down.x, down.y)), self._pressed(down.button)])
+    async def press(self, down: MouseDown, tab: Tab, count: int = 1, bits: int = 0) -> None:
+        """Press a button at a point and keep it pressed; the `count`-th time, with modifiers that are down."""
+        await tab.send([self._moved((down.x, down.y), bits), self._pressed(down.button, bits, count)])
 
-    async def release(self, up: MouseUp, tab: Tab) -> None:
+    async def release(self, up: MouseUp, tab: Tab, count: int = 1, bits: int = 0) -> None:
         """Release a button at a point."""
         if self.pointer != (up.x, up.y):
-            await self.move((up.x, up.y), tab)
-        await self._let_go(up.button, tab)
+            await self.move((up.x, up.y), tab, bits)
+        await self._let_go(up.button, tab, bits, count)
 
     async def drag(self, drag: Drag, tab: Tab) -> None:
         """Press at the first point, move through the others, release at the last; one by one, so that no point is lost."""
@@ -97,11 +97,11 @@ class Mouse:
         turn = [self._moved((scroll.x, scroll.y), bits), self._event("mouseWheel", bits, deltaX=dx, deltaY=dy)]
         await tab.send([*modifiers_down(scroll.modifiers), *turn, *modifiers_up(scroll.modifiers)])
 
-    async def _let_go(self, button: str, tab: Tab, bits: int = 0) -> None:
+    async def _let_go(self, button: str, tab: Tab, bits: int = 0, count: int = 1) -> None:
         assert self.pointer is not None
         if await self.carries(tab):  # the last movement only entered what is under the pointer; now it is over it
             await self.move(self.pointer, tab, bits)
-        await tab.send([self._released(button, bits)])
+        await tab.send([self._released(button, bits, count)])
 
     def _moved(self, point: Point, bits: int = 0) -> Command:
         self.pointer = point

@@ -56,14 +56,29 @@ def find_tasks(ref: str) -> tuple[Harness, Sequence[Task]]:
     Raises:
         HarnessError: There is no such harness or task; the text has the nearest name.
     """
-    file = re.fullmatch(r"(.*\.py(?::[\w-]+)?)(?:/([\w-]+))?", ref)
-    if file:
-        head, name = file.groups()
-    elif "/" in ref and ref not in registry.names() and not Path(ref).is_dir():
-        head, _, name = ref.rpartition("/")
-    else:
-        head, name = ref, None
+    head, name = _parted(ref)
     harness = registry.load(head)
     if not harness.tasks:
         raise HarnessError(f"{head} defines no task; add one with @{harness.name}.task(...)")
     return harness, [harness.find_task(name)] if name else list(harness.tasks.values())
+
+
+def harness_ref(ref: str) -> str:
+    """What "HARNESS" or "HARNESS/TASK" says of the harness.
+
+    Example:
+        >>> harness_ref("kiosk/order"), harness_ref("./crm.py:crm/add_deal")
+        ('kiosk', './crm.py:crm')
+    """
+    return _parted(ref)[0]
+
+
+def _parted(ref: str) -> tuple[str, str | None]:
+    """The harness, and the task if one is named."""
+    file = re.fullmatch(r"(.*\.py(?::[\w-]+)?)(?:/([\w-]+))?", ref)
+    if file:
+        return file[1], file[2]
+    if "/" in ref and ref not in registry.names() and not Path(ref).is_dir():
+        head, _, name = ref.rpartition("/")
+        return head, name
+    return ref, None

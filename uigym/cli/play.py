@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from uigym.agent import Agent, Plan, Trial
-from uigym.cli.options import AsJson, KeepIn, OutFolder, Seeds, Slots, SplitName, TaskRef, find_tasks, parse_seeds
+from uigym.cli.options import (
+    AsJson,
+    KeepIn,
+    OutFolder,
+    Seeds,
+    Slots,
+    SplitName,
+    TaskRef,
+    find_tasks,
+    harness_ref,
+    parse_seeds,
+)
+from uigym.cli.recorder import Giver, record_on_page
 from uigym.cli.terminal import FAILED, Shown, out, print_json, print_path, progress, say
 from uigym.errors import ConfigError, StoreError, attribute
 from uigym.evaluate import Evaluation, Score
 from uigym.harness import SPLIT_SIZE, Harness, Split
-from uigym.policy import policy_name
-from uigym.record import Recording, demonstrate, requests, solvable
+from uigym.policy import EpisodePolicy, Policy, policy_name
+from uigym.record import Recording, requests, solvable
+from uigym.record.oracles import Order, Proven, Proving, record_played
 from uigym.rollout import Request
 from uigym.store import RunStore
 from uigym.types import Episode
+
+_TOLD = 10
+"""Demonstrations that do not count, of which the reasons are told."""
 
 
 def run(
@@ -107,34 +125,71 @@ def record_(
     harness: TaskRef,
     folder: OutFolder,
     policy: Annotated[
-        str, typer.Option(metavar="POLICY", help="Who shows it: oracle, or a checkpoint folder.")
-    ] = "oracle",
+        str,
+        typer.Option(metavar="POLICY", help="Who shows it: oracle, or a checkpoint folder; without it you, on a page."),
+    ] = "",
     seeds: Seeds = "0:10",
     split: SplitName = Split.TRAIN,
+    vary: Annotated[
+        int, typer.Option(min=1, help="Show each task and seed in so many looks and wordings; 1 is the seed's own.")
+    ] = 1,
+    prove: Annotated[
+        Proving, typer.Option(help="Which are played again: some of each task, and all where one fails; all; or none.")
+    ] = "some",
+    product_version: Annotated[str, typer.Option(metavar="X", help="Of the product; kept with the proofs.")] = "",
     slots: Slots = 4,
+    workers: Annotated[int, typer.Option(min=1, help="Processes, each with its own slots.")] = 1,
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who you are, for the record; without --policy.")] = "person",
+    headed: Annotated[bool, typer.Option("--headed", help="Open the page in a window of its own.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 takes one that is free.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Record demonstrations. Only successful episodes are kept; what was left out is counted by why.
+    """Record demonstrations: your own, on a page that shows the product live, or a policy's.
+
+    One counts when its actions, played again, end in the same state, the verifier passes, and doing nothing does not.
+    Of a policy only successful episodes are kept; what was left out is counted by why.
 
     \b
+      uigym record desk/open_customer --seeds 0 --out data/desk
       uigym record kiosk --policy oracle --seeds 0:50 --out data/demos
+      uigym record desk --policy oracle --seeds 0:25 --vary 2 --workers 2 --out data/desk
     """
     found, tasks = find_tasks(harness)
+    if not policy:
+        wanted = requests(tasks, parse_seeds(seeds, split))
+        record_on_page(found, wanted, folder, Giver(by, "window" if headed else "web"), port=port, as_json=as_json)
+        return
     able, unable = solvable(tasks) if policy == "oracle" else (list(tasks), [])
     for task in unable:
         say(f"{task.id} has no oracle and is left out")
-    wanted = requests(able, parse_seeds(seeds, split))
-    player = Agent.from_checkpoint(policy).policy
-    with progress(f"recording {found.name}", len(wanted)) as shown:
-        recording = asyncio.run(
-            demonstrate(found, wanted, RunStore(folder), policy=player, slots=slots, on_episode=_counter(shown))
-        )
+    order = Order(
+        tasks=tuple(task.name for task in able),
+        seeds=tuple(parse_seeds(seeds, split)),
+        variations=vary,
+        player=partial(_player, policy),
+        proving=prove,
+        product_version=product_version,
+        slots=slots,
+        workers=workers,
+    )
+    began, done = time.monotonic(), 0
+    with progress(f"recording {found.name}", len(able) * len(order.seeds) * vary) as shown:
+
+        def hear(task: str, good: bool) -> None:
+            nonlocal done
+            done += 1
+            shown(done, f"last {task}{'' if good else ', which failed'}")
+
+        recording, proven = record_played(harness_ref(harness), order, RunStore(folder), hear)
+    seconds = time.monotonic() - began
     if as_json:
-        print_json(
-            {"out": str(folder), "kept": recording.kept, "steps": recording.steps, "left_out": recording.left_out}
-        )
+        print_json(_recording_json(recording, proven, folder, seconds))
     else:
-        _print_recording(recording, folder)
+        _print_recording(recording, proven, folder, seconds)
+
+
+def _player(name: str) -> Policy | EpisodePolicy:
+    return Agent.from_checkpoint(name).policy
 
 
 def report_(
@@ -258,13 +313,35 @@ def _row(score: Score) -> list[str]:
     return [f"{score.success_rate:.0%}", interval, f"{score.mean_score:.2f}", f"{score.mean_steps:.1f}", seen]
 
 
-def _print_recording(recording: Recording, folder: Path) -> None:
-    console = out()
-    console.print(f"{recording.kept} demonstrations with {recording.steps} actions in {folder}", soft_wrap=True)
+def _recording_json(recording: Recording, proven: Proven, folder: Path, seconds: float) -> dict[str, Any]:
+    return {
+        "out": str(folder),
+        "kept": recording.kept,
+        "steps": recording.steps,
+        "left_out": recording.left_out,
+        "played_again": proven.played,
+        "count": proven.counting,
+        "do_not_count": proven.broken,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _print_recording(recording: Recording, proven: Proven, folder: Path, seconds: float) -> None:
+    console, rate = out(), 60 * recording.kept / seconds
+    console.print(
+        f"{recording.kept} demonstrations with {recording.steps} actions in {folder}, {rate:.0f} per minute",
+        soft_wrap=True,
+    )
     if left := recording.left_out.total():
         console.print(f"[yellow]{left} left out[/]:")
         for why, count in recording.left_out.most_common():
             console.print(f"  {count} x {escape(why)}", soft_wrap=True)
+    if proven.played:
+        console.print(f"{proven.counting} count; {proven.played} were played again")
+    for name, why in list(proven.broken.items())[:_TOLD]:
+        console.print(f"[red]does not count[/] {escape(name)}: {escape(why)}", soft_wrap=True)
+    if (more := len(proven.broken) - _TOLD) > 0:
+        console.print(f"and {more} more")
 
 
 def add_to(app: typer.Typer) -> None:

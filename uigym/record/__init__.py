@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from uigym.record.by_code import record as record
 from uigym.record.demo import Demo as Demo
 from uigym.record.demo import Proof as Proof
 from uigym.record.demo import read_demo as read_demo

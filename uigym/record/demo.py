@@ -43,6 +43,8 @@ class Proof:
     """Of the product that it was played on; empty if nobody said."""
     at: str = ""
     """When, ISO 8601 in UTC."""
+    played: bool = True
+    """Whether it was itself played again. If not, enough others of its task were, and all of them ended as recorded."""
 
     @property
     def counts(self) -> bool:

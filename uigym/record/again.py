@@ -1,0 +1,120 @@
+"""Playing demonstrations again, each beside an episode of the same task and seed in which nothing is done."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from uigym.env import Env
+from uigym.policy import Policy
+from uigym.policy.scripted import NoOpPolicy, ReplayPolicy
+from uigym.rollout import Finished, Pool, Request
+from uigym.types import Action, Episode, Failure, Verdict
+
+Idle = Verdict | Failure
+"""What came of doing nothing."""
+_Place = tuple[str, int]
+"""Task and seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A demonstration to be played again."""
+
+    episode: Episode
+    """As it was recorded."""
+    actions: tuple[Action, ...]
+    """Its actions, with the texts that were withheld."""
+    texts: tuple[str, ...] = ()
+    """Those texts."""
+
+    @property
+    def place(self) -> _Place:
+        """Task and seed."""
+        return self.episode.task, self.episode.seed
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A demonstration that was played again."""
+
+    wanted: Wanted
+    episode: Episode
+    """As it went this time."""
+    idle: Idle
+    """What came of doing nothing instead."""
+    images: Mapping[str, bytes] = field(default_factory=dict)
+    """PNG by hash: every picture of this time."""
+
+    @property
+    def lost(self) -> Failure | None:
+        """Why nothing is proven: the machinery's failure in one of the two episodes."""
+        if self.episode.failure is not None:
+            return self.episode.failure
+        return self.idle if isinstance(self.idle, Failure) else None
+
+
+async def play_again(pool: Pool, wanted: Iterable[Wanted]) -> AsyncGenerator[Again, None]:
+    """Play every demonstration once, and each task and seed of them once without doing anything.
+
+    Args:
+        pool: Of the demonstrations' harness; its limits must leave room for their steps.
+        wanted: Taken one by one as slots become free. Their tasks and seeds must exist.
+
+    Raises:
+        HarnessError, ValueError: A task or a seed does not exist.
+        ProductError, BrowserError, PolicyError, VerifierError: Too many episodes were lost, as the pool says.
+    """
+    cast = _Cast(pool.harness.name)
+    idle: dict[_Place, Idle] = {}
+    waiting: dict[_Place, list[tuple[Wanted, Finished]]] = defaultdict(list)
+    async with aclosing(pool.run(cast, cast.requests(wanted))) as running:
+        async for finished in running:
+            episode, one = finished.episode, cast.leave(finished.episode.id)
+            place = (episode.task, episode.seed)
+            if one is None:
+                outcome = episode.verdict or episode.failure
+                assert outcome is not None
+                idle[place] = outcome
+            else:
+                waiting[place].append((one, finished))
+            if place in idle:
+                for each, played in waiting.pop(place, ()):
+                    yield Again(each, played.episode, idle[place], played.images)
+
+
+class _Cast:
+    """Who plays which episode: a demonstration, or nobody."""
+
+    name = "replay"
+
+    def __init__(self, harness: str):
+        self._harness = harness
+        self._numbers = itertools.count()
+        self._playing: dict[str, Wanted | None] = {}
+
+    def requests(self, wanted: Iterable[Wanted]) -> Iterator[Request]:
+        """One for each demonstration and, before the first of a task and seed, one for doing nothing there."""
+        asked: set[_Place] = set()
+        for one in wanted:
+            if one.place not in asked:
+                asked.add(one.place)
+                yield self._request(one.place, None)
+            yield self._request(one.place, one)
+
+    def _request(self, place: _Place, one: Wanted | None) -> Request:
+        request = Request(*place, member=next(self._numbers))
+        self._playing[request.id(self._harness)] = one
+        return request
+
+    def for_episode(self, env: Env) -> Policy:
+        """The player of the episode that `env` has just been reset to."""
+        one = self._playing[env.episode_id]
+        return NoOpPolicy() if one is None else ReplayPolicy(one.actions)
+
+    def leave(self, episode_id: str) -> Wanted | None:
+        """What was played in an episode that is over."""
+        return self._playing.pop(episode_id)
