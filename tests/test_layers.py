@@ -38,7 +38,7 @@ LAYERS = (
     {"rollout"},
     {"check"},
     {"evaluate", "export", "record", "report", "testing"},
-    {"draft"},
+    {"draft", "viewer"},
     {"bench", "agent", "train"},
     {"cli"},
     {"__main__"},
