@@ -37,7 +37,7 @@ LAYERS = (
     {"policy"},
     {"rollout"},
     {"check"},
-    {"evaluate", "export", "record", "report", "testing"},
+    {"evaluate", "exchange", "export", "record", "report", "testing"},
     {"draft", "viewer"},
     {"bench", "agent", "train"},
     {"cli"},

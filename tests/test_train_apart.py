@@ -44,9 +44,9 @@ def test_it_learns_what_an_engine_here_learns(apart: Apart, folder: Path, tmp_pa
         assert apart.score(rows, pngs) == here.score(rows, pngs)
         for learner in (apart, here):
             learner.imitate(rows, pngs, rate=1e-3)
-        given = {"denominator": 4.0, "old": here.score(rows, pngs)}
+        given = {"denominator": 4.0, "old": here.score(rows, pngs), "rate": 5e-4}
         ours, theirs = (e.train(rows, [1.0, -1.0, 0.5, -0.5], pngs, **given) for e in (here, apart))
-        assert theirs == ours
+        assert theirs == ours and ours["rate"] == 5e-4
         given_out, held = dict(apart.named()), dict(here.named())
         assert given_out.keys() == held.keys()
         assert all(torch.equal(tensor, held[name]) for name, tensor in given_out.items())

@@ -28,11 +28,12 @@ from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
 from uigym.train.engine import Apart, Engine
-from uigym.train.folder import open_log, refuse_another_run, write_record
+from uigym.train.folder import open_log, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
 from uigym.train.loop import Loop, Update, forget, newest
 from uigym.train.playing import DEMONSTRATION_SEEDS, held_out, play
+from uigym.train.rates import Schedule
 from uigym.train.stream import Stream
 from uigym.train.teaching import taught
 from uigym.train.windows import Window
@@ -57,7 +58,7 @@ class Course:
     done: int = 0
     """Updates so far."""
     spent_s: float = 0.0
-    """Seconds of reinforcement before this start."""
+    """Seconds of reinforcement up to the latest update."""
     saved: Path | None = None
     """The newest checkpoint."""
     _rows: list[dict[str, float]] = field(default_factory=list)
@@ -91,7 +92,7 @@ class Course:
         algorithm = self.config.trainer.algorithm
         stream = Stream(pool, self.policy, self.practice(), parts.flow(self.config))
         reference = parts.reference(self.config, self.out)
-        learning = Learning(self.engine, self.engine.loss, algorithm, reference, self.config.seed)
+        learning = Learning(self.engine, self.engine.loss, algorithm, reference, self.config.seed, self.rate)
         return Loop(
             stream,
             self.policy.sampler,
@@ -100,6 +101,13 @@ class Course:
             credit=Credit(algorithm, self.config.seed),
             alternate=self.config.inference.vllm.sleep,
         )
+
+    def rate(self) -> float:
+        """Learning rate of the next update."""
+        trainer = self.config.trainer
+        schedule = Schedule(trainer.lr, trainer.warmup, trainer.decay, trainer.floor)
+        gone = self.spent_s / trainer.max_seconds if trainer.max_seconds else 0.0
+        return schedule.at(self.done, trainer.max_updates, gone)
 
     # --- phases ---
 
@@ -257,7 +265,6 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
 
 
 async def _train(config: RunConfig, engine: Engine | Apart, say: Callable[[str], None]) -> Path:
-    refuse_another_run(config)
     harness = registry.load(config.harness)
     tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
     log = open_log(config, say)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from uigym.errors import ConfigError
 from uigym.harness import Harness
 from uigym.models import families
 from uigym.models.families import Family
@@ -44,10 +43,6 @@ def engine(config: RunConfig, family: Family) -> Engine | Apart:
         MissingExtra: They need a package that is not installed.
     """
     trainer = config.trainer
-    if trainer.algorithm.kl and trainer.strategy == "fsdp2":
-        raise ConfigError(
-            "trainer.algorithm.kl needs a second model, which trainer.strategy: fsdp2 has no place for yet"
-        )
     lora = trainer.lora
     adapters = None
     if lora is not None:
@@ -56,7 +51,6 @@ def engine(config: RunConfig, family: Family) -> Engine | Apart:
     settings = EngineSettings(
         rate=trainer.lr,
         weight_decay=trainer.weight_decay,
-        warmup=trainer.warmup,
         clip=trainer.grad_clip,
         precision=trainer.precision,
         vision=trainer.picture_gradient,
@@ -68,14 +62,7 @@ def engine(config: RunConfig, family: Family) -> Engine | Apart:
         compile=trainer.compile,
         windows=trainer.windows,
     )
-    made = _made(config, family, folder(config), settings)
-    if (made.ranks.count > 1) != (trainer.strategy == "fsdp2"):
-        made.close()
-        raise ConfigError(
-            f"trainer.strategy: {trainer.strategy} with {made.ranks.count} processes: "
-            "start fsdp2 with `torchrun --nproc-per-node GPUS -m uigym train ...`, single without"
-        )
-    return made
+    return _made(config, family, folder(config), settings)
 
 
 def _made(config: RunConfig, family: Family, folder: Path, settings: EngineSettings) -> Engine | Apart:

@@ -107,9 +107,11 @@ class Apart:
         denominator: float,
         old: Sequence[Sequence[float]] | None = None,
         reference: Sequence[Sequence[float]] | None = None,
+        rate: float | None = None,
     ) -> dict[str, float]:
         """See `Engine.train`."""
-        learnt: dict[str, float] = self._work("train", Work(windows, advantages, old, reference, denominator), pngs)
+        work = Work(windows, advantages, old, reference, denominator, rate)
+        learnt: dict[str, float] = self._work("train", work, pngs)
         return learnt
 
     def imitate(

@@ -55,6 +55,7 @@ class Desk:
             denominator=work.denominator,
             old=work.old,
             reference=work.reference,
+            rate=work.rate,
         )
 
     async def _send(self, way: str, url: str, version: int) -> None:
