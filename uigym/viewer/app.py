@@ -20,7 +20,7 @@ import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from uigym.viewer import routes_episode, routes_files, routes_runs
+from uigym.viewer import routes_episode, routes_files, routes_runs, wall
 from uigym.viewer.catalog import Catalog
 from uigym.viewer.render import STATIC
 from uigym.viewer.shared import FOREVER, Missing, Viewer
@@ -53,7 +53,7 @@ def create_app(catalog: Catalog) -> FastAPI:
     async def nowhere(request: object, error: object) -> Response:
         return viewer.html("missing.html.jinja", 404, title="Not here", why="No page has this address.")
 
-    for routes in (routes_runs, routes_episode, routes_files):
+    for routes in (routes_runs, routes_episode, routes_files, wall):
         routes.add_to(app, viewer)
     return app
 
