@@ -43,8 +43,8 @@ function tile(key, list) {
   parts.hand = made("span", screen, { className: "by-hand", textContent: "a person", hidden: true });
   parts.fill = made("i", made("span", button, { className: "bar" }));
   parts.fill.parentElement.style.display = "block";
-  const said = made("span", button, { className: "said" });
-  for (const name of ["task", "place", "last"]) parts[name] = made("span", said, { className: name });
+  const said = made("span", button, { className: "tile-said" });
+  for (const name of ["task", "place", "last"]) parts[name] = made("span", said, { className: `tile-${name}` });
   button.addEventListener("click", () => open(key));
   watcher.observe(button);
   return parts;
