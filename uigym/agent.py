@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -13,6 +13,7 @@ from uigym.env import Limits
 from uigym.errors import ConfigError, did_you_mean
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
+from uigym.live import publish
 from uigym.loop import run_sync
 from uigym.policy import EpisodePolicy, Policy, manner
 from uigym.policy.scripted import NoOpPolicy, OraclePolicy, RandomPolicy
@@ -58,6 +59,8 @@ class Plan:
     """Actions in an episode; None is each task's own limit."""
     slots: int = 4
     """Episodes at once."""
+    takeover: bool = False
+    """Whether a person who looks on (`uigym view`) may take the policy's place, if there is a store."""
 
     def requests(self, tasks: Sequence[Task]) -> list[Request]:
         """One request for each episode: every task with the first seed, then every task with the second.
@@ -161,7 +164,9 @@ class Agent:
         """
         episodes: list[Episode] = []
         pool = Pool(harness, slots=min(plan.slots, len(requests)), limits=Limits(max_steps=plan.max_steps))
-        async with pool, aclosing(pool.run(self.policy, requests, store)) as running:
+        folder = store.directory if store else None
+        seen = publish(pool, folder, takeover=folder if plan.takeover else None) if folder else nullcontext()
+        async with pool, seen, aclosing(pool.run(self.policy, requests, store)) as running:
             async for finished in running:
                 episodes.append(finished.episode)
                 if on_episode:

@@ -7,7 +7,6 @@ both, never neither: what a policy does badly is scored, what the machinery does
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from uigym.product import Product
 from uigym.product.calls import finished
 from uigym.slot import DEFAULT_LIMITS, GRACE_S, Sessions, Slot, within
 from uigym.slot import Limits as Limits
+from uigym.sound import plain, sound
 from uigym.types import (
     Action,
     Answer,
@@ -44,8 +44,6 @@ from uigym.types import (
     StepRecord,
     Stop,
     Verdict,
-    action_from_json,
-    action_to_json,
 )
 from uigym.verify import judge
 
@@ -76,6 +74,8 @@ class _Draft:
     steps: list[StepRecord] = field(default_factory=list)
     last_image: str = ""
     refused: int = 0
+    by_hand: bool = False
+    """It does not end by its limits."""
     spent_s: float = 0.0
     seen_at: float = 0.0
     """When the last picture was given to the policy."""
@@ -172,6 +172,11 @@ class Env:
         """The steps of the current or last episode so far."""
         return tuple(self._draft.steps) if self._draft else ()
 
+    @property
+    def observation(self) -> Observation | None:
+        """What was seen last in the current or last episode; for those who look on."""
+        return self._observation
+
     # --- life ---
 
     async def start(self) -> None:
@@ -232,7 +237,7 @@ class Env:
         """
         draft = self._running()
         decision = action if isinstance(action, Decision) else Decision(action)
-        chosen = _sound(decision.action)
+        chosen = sound(decision.action)
         began = time.monotonic()
         draft.thought_ms = _ms(began - draft.seen_at)
         try:
@@ -295,6 +300,15 @@ class Env:
         """
         return await self._judged(await self._frozen(self._running(), Stop.DONE))
 
+    def hand_over(self, to: str) -> None:
+        """Somebody else goes on with the running episode: it is theirs, and they take their time.
+
+        Raises:
+            RuntimeError: There is no running episode.
+        """
+        draft = self._running()
+        draft.policy, draft.by_hand = f"{draft.policy}, then {to}", True
+
     async def fail(self, error: Exception) -> Episode:
         """End the running episode without a verdict because of `error`, and say whose fault it was.
 
@@ -333,7 +347,7 @@ class Env:
         instance: Instance = await within(self.limits.judge_s, HarnessError, f"drawing {draft.task.id}", drawing)
         with attribute(BrowserError, "writing the episode's files"):
             self.session.offer(instance.files)
-        draft.instance, draft.params = instance, _plain(instance)
+        draft.instance, draft.params = instance, plain(instance)
         draft.started = draft.seen_at = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation
@@ -400,6 +414,8 @@ class Env:
             return Stop.DONE
         if over:
             return Stop.OVER
+        if draft.by_hand:
+            return None
         if draft.refused >= self.limits.max_invalid:
             return Stop.INVALID_ACTIONS
         if len(draft.steps) >= (self.limits.max_steps or draft.task.max_steps):
@@ -452,41 +468,5 @@ def cause_of(error: BaseException) -> Cause:
     return next((cause for kind, cause in CAUSES.items() if isinstance(error, kind)), Cause.POLICY)
 
 
-def _sound(action: Any) -> Action:
-    """The action if it can be performed and stored; else an `Invalid` that says what came instead."""
-    try:
-        sound = action_from_json(json.loads(json.dumps(action_to_json(action), allow_nan=False)))
-        if isinstance(sound, Answer) and not isinstance(sound.text, str):
-            raise TypeError(f"an answer is text, not {sound.text!r}")
-        return sound
-    except Exception as exc:  # whatever a policy's own objects raise
-        seen = _shown(action)
-        if not dataclasses.is_dataclass(action):
-            return Invalid(seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}")
-        if "Out of range float" in str(exc):
-            return Invalid(seen[:500], f"numbers must be finite: {seen[:200]}")
-        return Invalid(
-            seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}: {type(exc).__name__}: {exc}"
-        )
-
-
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
-    except Exception as exc:
-        return f"a {type(value).__name__} whose repr raises {type(exc).__name__}"
-
-
-def _plain(instance: Instance) -> dict[str, Any]:
-    """The parameters as JSON values, so that a stored episode equals the one that was played."""
-    try:
-        return json.loads(json.dumps(dict(instance.params), allow_nan=False))
-    except (TypeError, ValueError) as exc:
-        raise HarnessError(
-            f"task {instance.id}, seed {instance.seed}: its parameters {dict(instance.params)!r} are not JSON values "
-            f"({exc}); samplers must yield text, numbers, true, false, null, or lists and dictionaries of them"
-        ) from exc

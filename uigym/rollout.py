@@ -8,10 +8,8 @@ failure record, and too many of them stop the run.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import math
-import re
 import time
 from collections import Counter, deque
 from collections.abc import (
@@ -21,8 +19,8 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
-    Mapping,
     MutableMapping,
+    Sequence,
 )
 from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -43,9 +41,12 @@ from uigym.errors import (
 )
 from uigym.harness import Harness, Split
 from uigym.policy import EpisodePolicy, Policy, policy_name
+from uigym.request import Finished as Finished
+from uigym.request import Guest
+from uigym.request import Request as Request
 from uigym.slot import DEFAULT_LIMITS, Limits, SteadyBrowser
 from uigym.store import EpisodeWriter, RunStore
-from uigym.types import Action, Cause, Decision, Episode, Failure, Observation, State
+from uigym.types import Action, Cause, Decision, Failure, Observation, State
 
 _log = logging.getLogger(__name__)
 SLOTS_PER_BROWSER = 4
@@ -56,41 +57,6 @@ _WINDOW = 20
 _ERRORS = {cause: kind for kind, cause in CAUSES.items()}
 Digests = dict[str, str]
 """Of an initial state, by table."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One episode to run."""
-
-    task: str
-    """Name of the task, with or without the harness's name before it."""
-    seed: int
-    group: str = ""
-    """Episodes of one group must begin in the same state; empty for an episode on its own."""
-    member: int = 0
-    """Which one of its group."""
-
-    def id(self, harness: str) -> str:
-        """The episode's id: a function of the request alone, and fit to be the name of a folder.
-
-        Example:
-            >>> Request("kiosk/order", 7, "g3", 1).id("kiosk")
-            'kiosk-order-7-g3-1'
-        """
-        plain = f"{harness}-{self.task.removeprefix(f'{harness}/')}-{self.seed}-{self.group}-{self.member}"
-        safe = re.sub(r"[^A-Za-z0-9_.-]", "_", plain)[:150]
-        return safe if safe == plain else f"{safe}-{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """An episode that is over, with what training needs of it."""
-
-    episode: Episode
-    samples: tuple[Any, ...] = ()
-    """`Decision.sample` of each step; None for policies that have none."""
-    images: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
-    """PNG by hash: every picture of the episode."""
 
 
 class Pool:
@@ -139,6 +105,8 @@ class Pool:
         self.busy = Busy()
         """Slots by phase: "acting" while the environment works, "deciding" while the policy does."""
         self.deadlines = Deadlines()
+        self.guests: dict[Env, Guest] = {}
+        """Who may take the policy's place, by slot."""
         self.tripped = 0
         """How often too many losses have stopped a run."""
         count = browsers or math.ceil(slots / SLOTS_PER_BROWSER)
@@ -153,6 +121,11 @@ class Pool:
     def slots(self) -> int:
         """Episodes at once."""
         return len(self._envs)
+
+    @property
+    def envs(self) -> Sequence[Env]:
+        """The slots' environments, for those who look on."""
+        return tuple(self._envs)
 
     async def __aenter__(self) -> Self:
         try:
@@ -321,15 +294,18 @@ class _Run:
         """Run one request, again if the machinery failed."""
         env.harness.find_task(request.task.removeprefix(f"{env.harness.name}/"))
         Split.of(request.seed)
-        retries = self.pool.retries
-        for number in range(retries + 1):
-            finished = await _Attempt(self, env, request, number).run()
+        number = 0
+        while True:
+            attempt = _Attempt(self, env, request, number)
+            finished = await attempt.run()
+            if attempt.guest is not None:
+                continue
             failure = finished.episode.failure
             self.pool.count(failure)
-            if failure is None or failure.cause not in _RETRIED:
-                break
-            _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number + 1, failure.cause, failure.message)
-        return finished
+            if failure is None or failure.cause not in _RETRIED or number >= self.pool.retries:
+                return finished
+            number += 1
+            _log.warning("%s, attempt %d: %s: %s", finished.episode.id, number, failure.cause, failure.message)
 
     def check_group(self, env: Env, request: Request) -> None:
         """Members of a group that begin in different states cannot be compared.
@@ -359,6 +335,8 @@ class _Attempt:
     number: int
     samples: list[Any] = field(default_factory=list)
     thought_s: float = 0.0
+    guest: Guest | None = None
+    """Who has taken the policy's place, if anybody has."""
 
     async def run(self) -> Finished:
         """Play the episode to its verdict or its failure, and store it."""
@@ -373,7 +351,9 @@ class _Attempt:
                     await env.fail(exc)
             episode = env.episode
             assert episode is not None
-            if writer:
+            if self.guest is not None:
+                await self.guest.keep(env)
+            elif writer:
                 png = env.images.get(episode.final_image, b"")
                 await asyncio.to_thread(writer.finish, episode, png)  # waits for the disk
             return Finished(episode, tuple(self.samples), MappingProxyType(env.images))
@@ -412,18 +392,34 @@ class _Attempt:
             policy = shared.for_episode(env) if isinstance(shared, EpisodePolicy) else shared
         try:
             while env.episode is None:
-                decision = await self._decide(policy, observation)
+                decision = await self._next(policy, observation)
+                if decision is None:
+                    continue
                 self.samples.append(decision.sample)
                 try:
                     with self.job.pool.busy.phase("acting"):
                         observation = (await env.step(decision)).observation
                 finally:
-                    if writer and len(env.history) == len(self.samples):
+                    if writer and self.guest is None and len(env.history) == len(self.samples):
                         record = env.history[-1]
                         writer.step(record, env.images.get(record.image, b""))
         finally:
             if policy is not shared:
                 await _close_policy(policy)
+
+    async def _next(self, policy: Policy, observation: Observation) -> Decision | None:
+        """The policy's decision, or that of a person who has taken its place; None if they have just let go."""
+        pool, env = self.job.pool, self.env
+        guest = pool.guests.get(env)
+        decision = None if guest and guest.present else await self._decide(policy, observation)
+        if guest is None or not guest.present:
+            return decision
+        if self.guest is None:
+            self.guest = guest
+            env.hand_over("a person")
+        with pool.busy.phase("watching"), pool.deadlines.hold():
+            action = await guest.act(env)
+        return None if action is None else Decision(action)
 
     async def _decide(self, policy: Policy, observation: Observation) -> Decision:
         limit, began = self.job.pool.limits.act_s, time.monotonic()

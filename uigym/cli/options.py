@@ -22,6 +22,12 @@ TaskRef: TypeAlias = Annotated[
 Seeds: TypeAlias = Annotated[str, typer.Option(metavar="A:B", help="Seeds A to B-1 of the split; or one seed: 7.")]
 SplitName: TypeAlias = Annotated[Split, typer.Option(help="Which set of seeds, wordings and looks.")]
 Slots: TypeAlias = Annotated[int, typer.Option(min=1, help="Episodes at once.")]
+Takeover: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-takeover", help="A person who looks on by `uigym view` may go on in the policy's place; with --out."
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for scripts.")]
 OutFolder: TypeAlias = Annotated[Path, typer.Option("--out", help="Folder to write to; made if it is not there.")]
 KeepIn: TypeAlias = Annotated[

@@ -21,6 +21,7 @@ from uigym.cli.options import (
     Seeds,
     Slots,
     SplitName,
+    Takeover,
     TaskRef,
     find_tasks,
     harness_ref,
@@ -53,6 +54,7 @@ def run(
     slots: Slots = 4,
     folder: KeepIn = None,
     resume: Annotated[bool, typer.Option(help="Go on with a run that is in the folder.")] = False,
+    takeover: Takeover = False,
     as_json: AsJson = False,
 ) -> None:
     """Let a policy play, and say how well it did.
@@ -71,7 +73,7 @@ def run(
     _same_policy(earlier, policy_name(agent.policy), folder)
     done = {episode.id for episode in earlier}
     todo = [request for request in wanted if request.id(found.name) not in done]
-    trial = _play(agent, found, todo, Plan(slots=slots), store) if todo else None
+    trial = _play(agent, found, todo, Plan(slots=slots, takeover=takeover), store) if todo else None
     _finish(found, [*earlier, *(trial.episodes if trial else ())], folder, as_json)
 
 

@@ -25,6 +25,7 @@ from uigym import registry
 from uigym.env import Env
 from uigym.errors import ConfigError
 from uigym.harness import Harness
+from uigym.live import publish
 from uigym.policy import EpisodePolicy, Policy, policy_name
 from uigym.policy.scripted import OraclePolicy
 from uigym.record.crew import Deal, Tell, share
@@ -157,6 +158,7 @@ async def record_part(
         harness = varied(registry.load(ref), variation)
         async with (
             Pool(harness, slots=1 if harness.alone else order.slots) as pool,
+            publish(pool, directory),
             aclosing(pool.run(policy, itertools.chain([first], dealt))) as running,
         ):
             async for finished in running:

@@ -276,6 +276,13 @@ class RunConfig(_Section):
     logger: tuple[Literal["jsonl", "wandb"], ...] = ("jsonl",)
     """Beside the page of the run, which is always written."""
     wandb: Wandb = Wandb()
+    allow_takeover: bool = False
+    """Whether a person who looks on (`uigym view`) may take the policy's place. What they do is never trained on."""
+
+    @property
+    def takeovers(self) -> Path | None:
+        """Folder of the episodes in which a person took the policy's place; None where that is not allowed."""
+        return self.out / "takeovers" if self.allow_takeover else None
 
     @property
     def is_general(self) -> bool:

@@ -18,6 +18,7 @@ from uigym import registry
 from uigym.errors import ConfigError
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
+from uigym.live import publish
 from uigym.loop import run_sync
 from uigym.policy import manner
 from uigym.policy.chat import ChatPolicy
@@ -292,7 +293,8 @@ async def _run(course: Course) -> Path:
 
 
 async def _phases(course: Course) -> Path:
-    async with course.pool() as pool:
+    config = course.config
+    async with course.pool() as pool, publish(pool, config.out, takeover=config.takeovers):
         loop = course.loop(pool)
         if not course.resume(loop):
             if course.config.trainer.warm_start.demonstrations:

@@ -31,7 +31,7 @@ def write_record(config: RunConfig) -> None:
 
 
 MAY_CHANGE = (
-    "out", "logger", "data.val_episodes", "trainer.max_updates", "trainer.max_seconds", "trainer.save_every",
+    "out", "logger", "allow_takeover", "data.val_episodes", "trainer.max_updates", "trainer.max_seconds", "trainer.save_every",
     "trainer.test_every", "trainer.threads", "inference.slots", "inference.browsers",
 )  # fmt: skip
 """Keys of a run file with another value of which a run is still the same run; so are all of wandb and inference.vllm."""

@@ -16,6 +16,7 @@ import torch
 from uigym import registry
 from uigym.evaluate import Evaluation, evaluate
 from uigym.harness import Harness, Split, Task
+from uigym.live import publish
 from uigym.loop import run_sync
 from uigym.policy.hf import TransformersPolicy
 from uigym.policy.scripted import OraclePolicy
@@ -234,7 +235,7 @@ async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
     write_record(config)
     try:
         resumed = run.resume()
-        async with run.pool() as pool:
+        async with run.pool() as pool, publish(pool, config.out, takeover=config.takeovers):
             if not resumed and config.trainer.warm_start.demonstrations:
                 await run.imitate(await run.demonstrate(pool))
                 run.learner.set_rates(Rates(config.trainer.matrix_lr, config.trainer.other_lr))

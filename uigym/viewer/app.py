@@ -20,7 +20,7 @@ import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from uigym.viewer import routes_episode, routes_files, routes_runs
+from uigym.viewer import routes_episode, routes_files, routes_runs, wall
 from uigym.viewer.catalog import Catalog
 from uigym.viewer.render import STATIC
 from uigym.viewer.shared import FOREVER, Missing, Viewer
@@ -58,7 +58,7 @@ def create_app(catalog: Catalog) -> FastAPI:
         why = f"Its records are not what this version writes ({type(error).__name__}: {error})."
         return viewer.html("missing.html.jinja", 500, title="It cannot be shown", why=why)
 
-    for routes in (routes_runs, routes_episode, routes_files):
+    for routes in (routes_runs, routes_episode, routes_files, wall):
         routes.add_to(app, viewer)
     return app
 
