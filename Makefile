@@ -7,7 +7,7 @@ TRL ?= .venv-trl/bin/python
 # Tests wait more than they compute: one worker more than there are cores, but no more than eight.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); [ $$n -gt 7 ] && echo 8 || echo $$((n + 1)))
 
-.PHONY: help setup quickstart test test-trl test-vllm check bench docs tiny-model wheel
+.PHONY: help setup quickstart test test-trl test-vllm test-formats check bench docs tiny-model wheel
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -28,6 +28,10 @@ test-trl: setup ## losses and advantages against TRL's own numbers; TRL gets an 
 test-vllm: setup ## what every sampler must do, by vLLM's CPU build too; it gets an environment of its own
 	@$(PYTHON) scripts/vllm_env.py
 	UIGYM_VLLM_PYTHON=.venv-vllm/bin/python $(BIN)/python -m pytest -q tests/test_samplers.py -k vllm $(ARGS)
+
+test-formats: setup ## exports read by datasets, TRL, LLaMA-Factory, Harbor and the clients' types, in environments of their own
+	@$(PYTHON) scripts/formats_env.py
+	UIGYM_FORMATS=.venv-formats/bin/python UIGYM_LLAMA_FACTORY=.venv-llamafactory/bin/python $(BIN)/python -m pytest -q tests/test_formats.py $(ARGS)
 
 check: setup ## format, lint and types; changes nothing
 	$(BIN)/ruff format --check .

@@ -23,6 +23,7 @@ from uigym.types import (
     Answer,
     Cause,
     Click,
+    Complaint,
     Done,
     Drag,
     Episode,
@@ -68,13 +69,23 @@ dialogs = st.builds(OpenDialog, st.sampled_from(["alert", "prompt"]), st.text(),
 choosers = st.builds(OpenChooser, st.lists(st.text(), max_size=2).map(tuple), st.booleans(), st.text())
 opens = st.builds(Open, st.none() | dialogs, st.none() | choosers, st.lists(st.text(), max_size=2).map(tuple))
 steps = st.builds(
-    StepRecord, hashes, actions, st.text(), st.none() | st.text(), events, st.booleans(), st.floats(0, 9e9), opens
+    StepRecord,
+    hashes,
+    actions,
+    st.text(),
+    st.none() | st.text(),
+    events,
+    st.booleans(),
+    st.floats(0, 9e9),
+    opens,
+    st.dictionaries(st.sampled_from(["think", "act", "settle"]), st.floats(0, 9e9)),
 )
 downloads = st.builds(Download.of, st.text(), st.binary(max_size=9)) | st.builds(
     Download, st.text(), st.integers(0, 9), st.just(""), st.sampled_from(["failed", "unfinished"])
 )
 exchanges = st.builds(Exchange, st.text(), st.text(), st.integers(0, 599), st.text(), st.integers(0, 9), st.text())
 refusals = st.builds(Refusal, st.text(), st.text(), st.text(), st.integers(0, 9))
+complaints = st.builds(Complaint, st.sampled_from(["error", "network"]), st.text(), st.text(), st.integers(0, 9))
 nodes = st.builds(
     Node, st.text(), st.text(), st.text(), st.dictionaries(st.text(), values, max_size=2), st.integers(0, 9)
 )
@@ -108,6 +119,7 @@ def episodes(draw: Any) -> Episode:
         downloads=draw(st.lists(downloads, max_size=2).map(tuple)),
         network=draw(st.lists(exchanges, max_size=3).map(tuple)),
         refusals=draw(st.lists(refusals, max_size=3).map(tuple)),
+        console=draw(st.lists(complaints, max_size=3).map(tuple)),
         page=draw(st.none() | page_views),
         watched=draw(st.sampled_from([(), ("network",), ("network", "page", "storage")])),
         appearance=draw(st.dictionaries(st.text(), st.text(), max_size=2)),
@@ -153,6 +165,14 @@ def test_a_record_from_before_anything_was_watched_can_be_read(tmp_path: Path) -
         record = json.loads(path.read_text())
         path.write_text(json.dumps({key: value for key, value in record.items() if key not in keys}))
     assert store.episode("e1") == episode()
+
+
+def test_a_record_from_before_steps_were_timed_can_be_read() -> None:
+    step = StepRecord("", Key("Tab"))
+    seen = Episode("a", "kiosk", "order", 0, {}, "", (step,), Stop.DONE, Verdict(1.0, True))
+    record = json.loads(json.dumps(episode_to_json(seen)))
+    del record["console"], record["steps"][0]["phases"]
+    assert episode_from_json(record) == seen
 
 
 def test_requests_and_the_page_are_no_part_of_the_manifest(tmp_path: Path) -> None:

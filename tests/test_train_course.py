@@ -44,7 +44,7 @@ def config(out: Path, max_updates: int, **trainer: Any) -> RunConfig:
             "harness": "kiosk",
             "out": out,
             "data": {"tasks": ["add_item", "open_ready"], "val_episodes": 2},
-            "policy": {"context": "hysteresis(1, 3)", "max_tokens": 24, "limit": 1024},
+            "policy": {"context": "hysteresis(1, 2)", "max_tokens": 24, "limit": 1024},
             "trainer": learns,
             "inference": {"backend": "transformers", "slots": 2},
         }
@@ -105,7 +105,7 @@ def test_a_server_samples_and_gets_the_weights(tmp_path: Path, server: str) -> N
 
 
 def test_more_than_the_devices_there_are_is_told(tmp_path: Path) -> None:
-    wrong = config(tmp_path, 1).model_copy(deep=True)
+    wrong = config(tmp_path, 1)
     trainer = wrong.trainer.model_copy(update={"strategy": "fsdp2"})
     with pytest.raises(ConfigError, match=r"trainer.strategy: fsdp2 with 1 processes: start fsdp2 with `torchrun"):
         train(wrong.model_copy(update={"trainer": trainer}), print)

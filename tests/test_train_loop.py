@@ -307,5 +307,5 @@ def test_what_teaches_nothing_is_left_out() -> None:
     alone = group(spoken([True], 1.0))
     middle = group(spoken([True], 1.0), spoken([True], 0.5), spoken([True], 0.0))
     got = lesson([same, alone, middle])
-    assert list(got.advantages) == [[0.5], [-0.5]] and got.trajectories == 3
+    assert list(got.advantages) == [[0.5], [0.0], [-0.5]] and got.trajectories == 3
     assert lesson([same]).windows == [] and lesson([]).trajectories == 0

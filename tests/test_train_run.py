@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from uigym import Agent
 from uigym.errors import ConfigError, StoreError
 from uigym.train.config import PolicyConfig, RunConfig
-from uigym.train.run import train
+from uigym.train.start import train
 
 pytestmark = pytest.mark.browser
 

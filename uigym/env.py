@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from uigym.browser import Frame, Session
+from uigym.browser import UNTIMED, Frame, Session, Spent
 from uigym.errors import (
     ActionRefused,
     BrowserError,
@@ -77,6 +77,12 @@ class _Draft:
     last_image: str = ""
     refused: int = 0
     spent_s: float = 0.0
+    seen_at: float = 0.0
+    """When the last picture was given to the policy."""
+    thought_ms: float = 0.0
+    """From that picture to the action."""
+    timed: Spent = UNTIMED
+    """Where the time of the last action went."""
 
     def episode(self, stop: Stop, **rest: Any) -> Episode:
         return Episode(
@@ -228,6 +234,7 @@ class Env:
         decision = action if isinstance(action, Decision) else Decision(action)
         chosen = _sound(decision.action)
         began = time.monotonic()
+        draft.thought_ms = _ms(began - draft.seen_at)
         try:
             observation = await self._perform(chosen)
             over = not observation.open.dialog and await self._slot.is_over()
@@ -302,7 +309,8 @@ class Env:
         broken = await self._slot.broken() if cause in (Cause.POLICY, Cause.HARNESS) else None
         if broken is not None:
             cause, message = cause_of(broken), f"{broken} (seen as: {message})"
-        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), refusals=self._slot.refusals)
+        seen = {"refusals": self._slot.refusals, "console": self._slot.console}
+        self.episode = draft.episode(Stop.ERROR, failure=Failure(cause, message), **seen)
         if cause is Cause.BROWSER:
             await self._slot.doubt_browser()
         self._slot.retire()
@@ -326,12 +334,13 @@ class Env:
         with attribute(BrowserError, "writing the episode's files"):
             self.session.offer(instance.files)
         draft.instance, draft.params = instance, _plain(instance)
-        draft.started = time.monotonic()
+        draft.started = draft.seen_at = time.monotonic()
         self._observation = self._see(draft, frame)
         return self._observation
 
     async def _perform(self, action: Action) -> Observation:
         assert self._observation is not None and self._draft is not None
+        self._draft.timed = UNTIMED
         unchanged = dataclasses.replace(self._observation, error=None, events=())
         if isinstance(action, Answer | Done):
             return unchanged
@@ -360,12 +369,13 @@ class Env:
             open=frame.open,
             scale=self.harness.surroundings.scale,
         )
-        draft.last_image = seen.image_hash
+        draft.last_image, draft.timed = seen.image_hash, frame.spent
         self.images[draft.last_image] = frame.png
         return seen
 
     def _note(self, draft: _Draft, action: Action, text: str, after: Observation, took_s: float) -> None:
         assert self._observation is not None
+        latency_ms = _ms(took_s)
         draft.steps.append(
             StepRecord(
                 self._observation.image_hash,
@@ -374,10 +384,12 @@ class Env:
                 error=after.error,
                 events=after.events,
                 settled=after.settled,
-                latency_ms=round(took_s * 1000, 3),
+                latency_ms=latency_ms,
                 open=after.open,
+                phases=draft.timed.phases(draft.thought_ms, latency_ms),
             )
         )
+        draft.seen_at = time.monotonic()
         draft.refused = draft.refused + 1 if after.error else 0
         self._observation = after
 
@@ -396,13 +408,16 @@ class Env:
 
     async def _finish(self, draft: _Draft, stop: Stop, action: Action) -> Episode:
         """Freeze the state, then judge it."""
+        began = time.monotonic()
         try:
             unjudged = await self._frozen(draft, stop, action)
             verdict = await self._judged(unjudged)
         except UIGymError as exc:
             await self.fail(exc)
             raise
-        self.episode = dataclasses.replace(unjudged, verdict=verdict)
+        for last in draft.steps[-1:]:
+            draft.steps[-1] = dataclasses.replace(last, phases={**last.phases, "judge": _ms(time.monotonic() - began)})
+        self.episode = dataclasses.replace(unjudged, verdict=verdict, steps=tuple(draft.steps))
         self._slot.retire()
         return self.episode
 
@@ -416,7 +431,7 @@ class Env:
         answer = action.text if isinstance(action, Answer) else None
         seen = await self._slot.read_watched()
         after = after.beside(await self._slot.read_browser())
-        seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals}
+        seen |= {"url": url, "downloads": downloads, "refusals": self._slot.refusals, "console": self._slot.console}
         return draft.episode(stop, answer=answer, after=after, **seen)
 
     async def _judged(self, unjudged: Episode) -> Verdict:
@@ -453,6 +468,10 @@ def _sound(action: Any) -> Action:
         return Invalid(
             seen[:500], f"expected one of uigym.types' actions, got {seen[:200]}: {type(exc).__name__}: {exc}"
         )
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
 
 
 def _shown(value: object) -> str:

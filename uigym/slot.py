@@ -18,7 +18,7 @@ from uigym.harness import Harness
 from uigym.product import Product
 from uigym.steady import SteadyBrowser as SteadyBrowser
 from uigym.surroundings import Surroundings
-from uigym.types import Refusal, State
+from uigym.types import Complaint, Refusal, State
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -110,6 +110,11 @@ class Slot:
     def refusals(self) -> tuple[Refusal, ...]:
         """What the pages of the running episode wanted to reach and were not let to."""
         return self._session.guard.refusals if self._session else ()
+
+    @property
+    def console(self) -> tuple[Complaint, ...]:
+        """What the pages of the running episode complained of."""
+        return self._session.complaints() if self._session else ()
 
     @property
     def product(self) -> Product:

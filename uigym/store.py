@@ -45,12 +45,12 @@ from uigym.types import (
     state_from_json,
     state_to_json,
 )
-from uigym.watched import exchange_from_json, page_from_json, page_to_json, refusal_from_json
+from uigym.watched import complaint_from_json, exchange_from_json, page_from_json, page_to_json, refusal_from_json
 
 _ELSEWHERE = "Choose a folder that can be written: --out DIR."
 SCHEMA = 1
 """Version of the layout and the records; a reader refuses a newer one."""
-_UNSAID: dict[str, Any] = {"scale": 1.0, "network": (), "refusals": (), "page": None, "watched": ()}
+_UNSAID: dict[str, Any] = {"scale": 1.0, "network": (), "refusals": (), "console": (), "page": None, "watched": ()}
 """What runs of earlier versions do not have."""
 
 
@@ -311,6 +311,7 @@ def episode_to_json(episode: Episode) -> dict[str, Any]:
         "downloads": [{**dataclasses.asdict(one), "content": _text(one.content)} for one in episode.downloads],
         "network": [dataclasses.asdict(exchange) for exchange in episode.network],
         "refusals": [dataclasses.asdict(refusal) for refusal in episode.refusals],
+        "console": [dataclasses.asdict(complaint) for complaint in episode.console],
         "page": page_to_json(episode.page),
         "watched": list(episode.watched),
     }
@@ -335,6 +336,7 @@ def episode_from_json(record: Mapping[str, Any]) -> Episode:
         values[moment] = state_from_json(record[moment])
     values["network"] = tuple(exchange_from_json(exchange) for exchange in record["network"])
     values["refusals"] = tuple(refusal_from_json(refusal) for refusal in record["refusals"])
+    values["console"] = tuple(complaint_from_json(complaint) for complaint in record["console"])
     values["page"], values["watched"] = page_from_json(record["page"]), tuple(record["watched"])
     values["downloads"] = tuple(  # records of 0.1.0 have none
         Download(**{**download, "content": base64.b64decode(download["content"])})
@@ -350,6 +352,7 @@ def step_to_json(step: StepRecord) -> dict[str, Any]:
         "action": action_to_json(step.action),
         "events": [dataclasses.asdict(event) for event in step.events],
         "open": dataclasses.asdict(step.open),
+        "phases": dict(step.phases),
     }
 
 

@@ -23,6 +23,7 @@ from uigym.state import Row as Row
 from uigym.state import State as State
 from uigym.state import state_from_json as state_from_json
 from uigym.state import state_to_json as state_to_json
+from uigym.watched import Complaint as Complaint
 from uigym.watched import Exchange as Exchange
 from uigym.watched import Node as Node
 from uigym.watched import PageView as PageView
@@ -382,6 +383,9 @@ class StepRecord:
     """From the action to the next picture, settling included."""
     open: Open = NOTHING_OPEN
     """What was open beside the next picture."""
+    phases: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Where its time went, ms: think (from the picture to the action), act, settle, capture, rest (of `latency_ms`);
+    judge in an episode's last step. Empty where nobody measured it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +416,8 @@ class Episode:
     """What its pages sent, in the order of sending, if the harness watches it; for verifiers, never for policies."""
     refusals: tuple[Refusal, ...] = ()
     """What its pages wanted to reach and were not let to, in that order."""
+    console: tuple[Complaint, ...] = ()
+    """What its pages complained of, in that order; for people, who look why something failed."""
     page: PageView | None = None
     """The page that was shown at the end, if the harness watches it; for verifiers, never for policies."""
     watched: tuple[str, ...] = ()

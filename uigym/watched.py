@@ -47,6 +47,20 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something that the browser's console shows in red: an error, or a request that failed."""
+
+    kind: str
+    """error (a page's script said so), exception (nobody caught it), network (a request failed or was answered with an
+    error); else what Chromium calls it, such as security. The last of too many is "more"."""
+    text: str
+    url: str = ""
+    """Of the script, or of the request."""
+    step: int = 0
+    """How many actions had begun: 0 while the first page was opened."""
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """Something in a page's accessibility tree, as a screen reader would say it."""
 
@@ -81,6 +95,11 @@ def exchange_from_json(record: Mapping[str, Any]) -> Exchange:
 def refusal_from_json(record: Mapping[str, Any]) -> Refusal:
     """The inverse of `dataclasses.asdict`."""
     return Refusal(**record)
+
+
+def complaint_from_json(record: Mapping[str, Any]) -> Complaint:
+    """The inverse of `dataclasses.asdict`."""
+    return Complaint(**record)
 
 
 def page_to_json(page: PageView | None) -> dict[str, Any] | None:

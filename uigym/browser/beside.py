@@ -9,6 +9,7 @@ from typing import Any
 
 from uigym.browser.choosers import Choosers
 from uigym.browser.clipboard import Clipboard, pastes
+from uigym.browser.console import Complaints
 from uigym.browser.dialogs import Dialogs
 from uigym.browser.downloads import Downloads
 from uigym.browser.keys import NAMED, Chord, parse_chord
@@ -39,6 +40,7 @@ class Beside:
         """Done while the page stands still: it crashed, or a dialog is open."""
         self.crashed = False
         self._guard = prepared.guard
+        self.complaints = Complaints(lambda: self._guard.step)
         self.dialogs = Dialogs(Dialog in grants, self.add, self._stop)
         self.choosers = Choosers(Upload in grants, self.add)
         self.clipboard = Clipboard(prepared.pasting, "clipboard-read" in surroundings.permissions)
@@ -118,6 +120,7 @@ class Beside:
 
     def _watch(self, tab: Tab) -> None:
         self.pickers.watch(tab)
+        tab.console.hand_to(self.complaints.take)
         tab.channel.on("Inspector.targetCrashed", lambda _: self._on_crash())
         tab.settler.on_lost = lambda: self.add(Event("crash", "a frame of the page crashed"))
         tab.settler.on_missing = lambda host: self.add(Event("navigation", f"{host} could not be reached"))

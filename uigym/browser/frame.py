@@ -22,6 +22,17 @@ class Spent(NamedTuple):
     capture_ms: float = 0.0
     """Until the picture was here."""
 
+    def phases(self, think_ms: float, latency_ms: float) -> dict[str, float]:
+        """The phases of a `StepRecord`; those that took no time are left out.
+
+        Example:
+            >>> Spent(10.0, 20.0, 30.0).phases(500.0, 62.5)
+            {'think': 500.0, 'act': 10.0, 'settle': 20.0, 'capture': 30.0, 'rest': 2.5}
+        """
+        rest = round(latency_ms - sum(self), 3)
+        named = {"think": think_ms, "act": self.input_ms, "settle": self.settle_ms, "capture": self.capture_ms}
+        return {name: ms for name, ms in (*named.items(), ("rest", rest)) if ms > 0}
+
 
 UNTIMED = Spent()
 

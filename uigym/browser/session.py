@@ -89,6 +89,8 @@ class Session:
         self._grants = grants
         self._input = Input(surroundings.typing_delay_s)
         self._beside = Beside(prepared, grants, surroundings)
+        self.complaints = self._beside.complaints.told
+        """What the pages have complained of so far."""
         self._tabs = self._beside.tabs
         self._pickers = self._beside.pickers
         self._work: asyncio.Task[Frame] | None = None  # an act that a dialog interrupted

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from playwright.async_api import Page
 
 from uigym.browser.capture import Camera, Route
+from uigym.browser.console import Console
 from uigym.browser.settle import Settler
 from uigym.browser.wire import Channel, Wire, WireError, WireGone
 
@@ -18,11 +19,20 @@ Command: TypeAlias = tuple[str, dict[str, Any]]
 class Tab:
     """A page with what the hot path needs. Made by `attach`."""
 
-    def __init__(self, page: Page, channel: Channel, settler: Settler, camera: Camera, target: dict[str, Any]):
+    def __init__(
+        self,
+        page: Page,
+        channel: Channel,
+        settler: Settler,
+        camera: Camera,
+        console: Console,
+        target: dict[str, Any],
+    ):
         self.page = page
         self.channel = channel
         self.settler = settler
         self.camera = camera
+        self.console = console
         self.target: str = target["targetId"]
         """Chromium's id of the window."""
         self.context: str = target["browserContextId"]
@@ -44,13 +54,15 @@ class Tab:
         await cdp.detach()
         channel = await wire.attach(target["targetId"])
         settler = Settler(channel, target["targetId"], target["url"])  # a page's id is that of its main frame
+        console = Console()
+        settler.each(console.listen)  # before the events are on: a window may complain at once
         # A picture is as large and as dense as the connection that asks for it has set, not as another one has.
         await asyncio.gather(settler.start(settling), channel.send("Emulation.setDeviceMetricsOverride", screen))
         if not target["url"]:  # a new window, still without its document
             await settler.catch_up()
         camera = route.camera(page, channel, target)
         page.once("close", lambda _: camera.close())
-        return cls(page, channel, settler, camera, target)
+        return cls(page, channel, settler, camera, console, target)
 
     async def send(self, commands: list[Command]) -> None:
         """All at once: they arrive in order, and the last answer comes after all have been handled."""

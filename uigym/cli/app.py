@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from uigym import __version__
-from uigym.cli import catalog, checks, demos, learn, machine, new, play, sheets
+from uigym.cli import catalog, checks, demos, exports, imports, learn, machine, new, play, sheets, view
 from uigym.cli.terminal import INTERRUPTED, Interrupts, Told, report, say
 
 OVERVIEW = """A web product as a gym: screenshots in, mouse and keyboard out, rewards from the product's own data.
@@ -70,7 +70,7 @@ def _main(
     pass
 
 
-for module in (catalog, new, checks, play, demos, sheets, learn, machine):
+for module in (catalog, exports, new, checks, play, demos, imports, view, sheets, learn, machine):
     module.add_to(app)
 
 

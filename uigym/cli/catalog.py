@@ -1,9 +1,7 @@
-"""Commands about what is there: list, export."""
+"""The command about what is there: list."""
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from uigym import registry
-from uigym.cli.options import AsJson, HarnessRef, Seeds, find_tasks, parse_seeds
-from uigym.cli.terminal import out, print_json, progress, report
+from uigym.cli.options import AsJson, find_tasks
+from uigym.cli.terminal import out, print_json, report
 from uigym.errors import HarnessError
 from uigym.harness import SPLIT_SIZE, Harness, Split, Task
 
@@ -125,48 +123,6 @@ def _print_tasks(harness: Harness, tasks: list[Task]) -> None:
     out().print(table)
 
 
-exports = typer.Typer(help="Write what other trainers read.", no_args_is_help=True, rich_markup_mode=None)
-
-
-@exports.callback()
-def _exports() -> None:
-    pass
-
-
-@exports.command("tasks")
-def export_tasks(
-    harness: HarnessRef,
-    folder: Annotated[Path | None, typer.Option("--out", help="Folder to write to; without it data/HARNESS.")] = None,
-    seeds: Seeds = "0:100",
-    splits: Annotated[list[Split], typer.Option("--split", help="May be given several times.")] = list(Split),  # noqa: B006  a default of typer
-    as_json: AsJson = False,
-) -> None:
-    """Write tasks as Parquet.
-
-    One file for each split, one row for each task and seed.
-
-    \b
-      uigym export tasks desk
-      uigym export tasks ./crm.py --out data/crm --seeds 0:500 --split train
-
-    The columns: task, seed, split, instruction, params (JSON), max_steps, tags.
-    """
-    from uigym.export import export_tasks as export
-
-    found, tasks = find_tasks(harness)
-    folder = folder or Path("data") / found.name
-    chosen = [seed for split in splits for seed in parse_seeds(seeds, split)]
-    with progress(f"tasks of {found.name}", len(chosen)) as shown:
-        writing = export(found, folder, seeds=chosen, tasks=tasks, on_seed=lambda done: shown(done, ""))
-        counts = asyncio.run(writing)
-    if as_json:
-        print_json({"out": str(folder), "rows": counts})
-    else:
-        for split, count in counts.items():
-            out().print(f"{folder / split}.parquet  {count} rows", soft_wrap=True)
-
-
 def add_to(app: typer.Typer) -> None:
     """Make these commands known."""
     app.command("list")(list_)
-    app.add_typer(exports, name="export")

@@ -17,7 +17,7 @@ from uigym.policy.codecs import CODECS, Screen
 from uigym.policy.contexts import Context
 from uigym.policy.sampler import PLAIN, Reply, Sampler, Sampling
 from uigym.train.windows import Picture, Turn
-from uigym.types import Action, Decision, History, Invalid, Observation
+from uigym.types import Action, Decision, History, Invalid, Observation, StepRecord
 
 if TYPE_CHECKING:
     from uigym.env import Env
@@ -187,8 +187,8 @@ class Conversation:
         return Decision(first, words, turn)
 
 
-def told(observation: Observation) -> str:
-    """What a policy is told in words beside the picture; empty if there is nothing to tell."""
+def told(observation: Observation | StepRecord) -> str:
+    """What a policy is told in words beside the picture, or after a step beside the next; empty if there is nothing."""
     lines = [f"Your last action was refused: {observation.error}"] if observation.error else []
     lines += [" ".join(filter(None, (event.kind, event.type, event.text))) for event in observation.events]
     lines += observation.open.words

@@ -28,6 +28,7 @@ try:
 except ImportError as exc:
     raise MissingExtra(f"a model policy needs torch and transformers; {exc.name}", "train") from exc
 
+from uigym.models.families.safe import SAFE, SAFE_WEIGHTS, check_weights, why
 from uigym.models.forward import SharedPrefix
 from uigym.models.prompt import Prompts
 from uigym.models.tiny import tiny_checkpoint
@@ -79,11 +80,14 @@ def load_model(checkpoint: str | Path) -> tuple[Qwen3VLForConditionalGeneration,
         raise ConfigError(f"{config_file} is not JSON: {exc}") from exc
     if kind[0] != "Qwen3VLForConditionalGeneration":
         raise ConfigError(f"{folder} holds a {kind[0]}, expected a Qwen3VLForConditionalGeneration")
+    check_weights(folder)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa")
+        tokenizer = AutoTokenizer.from_pretrained(folder, **SAFE)
+        model = Qwen3VLForConditionalGeneration.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="sdpa", **SAFE_WEIGHTS
+        )
     except Exception as exc:
-        raise ConfigError(f"the checkpoint in {folder} cannot be loaded: {type(exc).__name__}: {exc}") from exc
+        raise ConfigError(f"the checkpoint in {folder} cannot be loaded: {why(exc)}") from exc
     if tokenizer.convert_tokens_to_ids("<click>") in (None, tokenizer.unk_token_id):
         raise ConfigError(
             f"the tokenizer of {folder} has no <click> token: it does not speak the tiny model's action language"

@@ -92,6 +92,9 @@ class LocalSampler:
         self._resumed.set()
         self._at_work = asyncio.Lock()
 
+    async def start(self) -> None:
+        """It is ready."""
+
     async def sample(
         self, ids: Sequence[int], pictures: Sequence[Picture], pngs: Mapping[str, bytes], sampling: Sampling
     ) -> Reply:

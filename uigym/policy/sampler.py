@@ -88,6 +88,13 @@ class Sampler(Protocol):
     version: int
     """How many updates its weights have seen."""
 
+    async def start(self) -> None:
+        """Be ready to be asked; without it, the first request waits for that.
+
+        Raises:
+            PolicyError: What it needs does not come up.
+        """
+
     async def sample(
         self, ids: Sequence[int], pictures: Sequence[Picture], pngs: Mapping[str, bytes], sampling: Sampling
     ) -> Reply:

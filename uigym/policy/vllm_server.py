@@ -154,6 +154,7 @@ class Serving:
             "--gpu-memory-utilization": str(self.memory),
             "--logprobs-mode": "processed_logprobs",
             "--generation-config": "vllm",
+            "--load-format": "safetensors",
             "--limit-mm-per-prompt": json.dumps({"image": self.pictures, "video": 0}, separators=(",", ":")),
             "--uvicorn-log-level": "warning",
         }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import itertools
+import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -10,10 +13,13 @@ from dataclasses import dataclass, field
 
 from uigym.env import Env
 from uigym.policy import Policy
-from uigym.policy.scripted import NoOpPolicy, ReplayPolicy
+from uigym.policy.scripted import NoOpPolicy
 from uigym.rollout import Finished, Pool, Request
-from uigym.types import Action, Episode, Failure, Verdict
+from uigym.types import Action, Done, Episode, Failure, History, Observation, Verdict
 
+PATIENCE_S = 3.0
+"""How long a recorded picture is waited for, the first time that one does not come at once."""
+_LEAST_S, _POLL_S = 0.3, 0.15
 Idle = Verdict | Failure
 """What came of doing nothing."""
 _Place = tuple[str, int]
@@ -48,6 +54,8 @@ class Again:
     """What came of doing nothing instead."""
     images: Mapping[str, bytes] = field(default_factory=dict)
     """PNG by hash: every picture of this time."""
+    late: frozenset[int] = frozenset()
+    """Steps, from 0, whose recorded picture was waited for and came."""
 
     @property
     def lost(self) -> Failure | None:
@@ -70,20 +78,21 @@ async def play_again(pool: Pool, wanted: Iterable[Wanted]) -> AsyncGenerator[Aga
     """
     cast = _Cast(pool.harness.name)
     idle: dict[_Place, Idle] = {}
-    waiting: dict[_Place, list[tuple[Wanted, Finished]]] = defaultdict(list)
+    waiting: dict[_Place, list[tuple[Wanted, Finished, set[int]]]] = defaultdict(list)
     async with aclosing(pool.run(cast, cast.requests(wanted))) as running:
         async for finished in running:
-            episode, one = finished.episode, cast.leave(finished.episode.id)
+            episode = finished.episode
+            one, late = cast.leave(episode.id)
             place = (episode.task, episode.seed)
             if one is None:
                 outcome = episode.verdict or episode.failure
                 assert outcome is not None
                 idle[place] = outcome
             else:
-                waiting[place].append((one, finished))
+                waiting[place].append((one, finished, late))
             if place in idle:
-                for each, played in waiting.pop(place, ()):
-                    yield Again(each, played.episode, idle[place], played.images)
+                for each, played, came in waiting.pop(place, ()):
+                    yield Again(each, played.episode, idle[place], played.images, frozenset(came))
 
 
 class _Cast:
@@ -95,6 +104,7 @@ class _Cast:
         self._harness = harness
         self._numbers = itertools.count()
         self._playing: dict[str, Wanted | None] = {}
+        self._late: dict[str, set[int]] = {}
 
     def requests(self, wanted: Iterable[Wanted]) -> Iterator[Request]:
         """One for each demonstration and, before the first of a task and seed, one for doing nothing there."""
@@ -113,8 +123,48 @@ class _Cast:
     def for_episode(self, env: Env) -> Policy:
         """The player of the episode that `env` has just been reset to."""
         one = self._playing[env.episode_id]
-        return NoOpPolicy() if one is None else ReplayPolicy(one.actions)
+        if one is None:
+            return NoOpPolicy()
+        late = self._late[env.episode_id] = set()
+        return _Player(env, one, late)
 
-    def leave(self, episode_id: str) -> Wanted | None:
-        """What was played in an episode that is over."""
-        return self._playing.pop(episode_id)
+    def leave(self, episode_id: str) -> tuple[Wanted | None, set[int]]:
+        """What was played in an episode that is over, and which of its pictures came late."""
+        return self._playing.pop(episode_id), self._late.pop(episode_id, set())
+
+
+class _Player:
+    """Does what was done, as early as the page looks as it did then.
+
+    A person waits for what comes late, such as a message that goes away, without an act that says so.
+    """
+
+    name = "replay"
+
+    def __init__(self, env: Env, one: Wanted, late: set[int]):
+        self._env, self._actions = env, one.actions
+        self._images = [step.image for step in one.episode.steps]
+        self._late = late
+        self._patience_s = PATIENCE_S
+
+    async def act(self, observation: Observation, history: History) -> Action:
+        """The next action; `Done` after the last one."""
+        number = len(history)
+        if number >= len(self._actions):
+            return Done()
+        image = self._images[number]
+        if image and image != observation.image_hash and observation.open.dialog is None:
+            await self._wait(number, image)
+        return self._actions[number]
+
+    async def _wait(self, number: int, image: str) -> None:
+        """Wait for a picture; each time that it does not come, for a shorter time: the product may look otherwise now."""
+        limit_s = self._patience_s if number else self._patience_s / 4
+        end = time.monotonic() + limit_s
+        while limit_s > _LEAST_S and time.monotonic() < end:
+            frame = await self._env.session.look()
+            if hashlib.sha256(frame.png).hexdigest() == image:
+                self._late.add(number)
+                return
+            await asyncio.sleep(_POLL_S)
+        self._patience_s = limit_s / 2

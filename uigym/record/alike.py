@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from uigym.check.ends import apart
-from uigym.record.withheld import hides
+from uigym.record.withheld import unhidden
 from uigym.state import Changed, Row, State
 from uigym.types import Episode
 
@@ -18,7 +18,7 @@ def unlike(recorded: State, found: State, logs: Collection[str] = (), texts: Seq
         logs: Tables, and columns as "table.column", that only tell what happened and do not count.
         texts: What was withheld from the record; another text stands in their place there.
     """
-    return [change for change in apart(recorded, found, logs) if not hides(change, texts)]
+    return unhidden(apart(recorded, found, logs), texts)
 
 
 def recast(recorded: Episode, found: Episode) -> list[str]:
@@ -52,11 +52,16 @@ def without(state: State, names: Collection[str]) -> State:
     return State(less(dict(state.tables)), state.keys, less(dict(state.base)))
 
 
-def diverged_at(recorded: Episode, found: Episode) -> int | None:
-    """The first step, from 0, whose picture differs; the number of steps for the last picture; None if none does."""
+def diverged_at(recorded: Episode, found: Episode, late: Collection[int] = ()) -> int | None:
+    """The first step, from 0, whose picture differs; the number of steps for the last picture; None if none does.
+
+    Args:
+        recorded, found: The demonstration, and how it went this time.
+        late: Steps whose recorded picture came, only later.
+    """
     one, other = pictures(recorded), pictures(found)
     for number, (mine, theirs) in enumerate(zip(one, other, strict=False)):
-        if mine != theirs:
+        if mine != theirs and number not in late:
             return number
     return None if len(one) == len(other) else min(len(one), len(other))
 

@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
@@ -73,6 +74,8 @@ class Proven:
     """Demonstrations that were played again."""
     counting: int = 0
     """Demonstrations that count, also those that were not played themselves."""
+    seconds: float = 0.0
+    """How long that took."""
     broken: dict[str, str] = field(default_factory=dict)
     """Those that do not count, or could not be played: by id, why."""
 
@@ -176,7 +179,7 @@ def _keep(harness: Harness, finished: Finished, policy: _Judged, store: RunStore
 
 def _prove(ref: str, order: Order, store: RunStore, kept: Sequence[Kept], hear: Callable[[str, bool], None]) -> Proven:
     """Play some again, and all of a task of which one does not end as recorded."""
-    proven, by_task = Proven(), defaultdict[str, list[Kept]](list)
+    began, proven, by_task = time.monotonic(), Proven(), defaultdict[str, list[Kept]](list)
     if order.proving == "none":
         return proven
     for one in sorted(kept, key=lambda each: each.id):
@@ -191,6 +194,7 @@ def _prove(ref: str, order: Order, store: RunStore, kept: Sequence[Kept], hear: 
         played = len(by_task[task]) - len(some)
         for one in some if task not in doubted else ():
             _vouch(store, one, f"{played} of {len(by_task[task])}", order.product_version, proven)
+    proven.seconds = time.monotonic() - began
     return proven
 
 

@@ -14,6 +14,7 @@ from uigym.errors import ConfigError
 from uigym.harness import Harness, Task
 from uigym.policy import EpisodePolicy, Policy
 from uigym.policy.scripted import OraclePolicy
+from uigym.record.demo import Demo, write_demo
 from uigym.rollout import Request, rollout
 from uigym.store import RunStore
 from uigym.types import Episode
@@ -78,20 +79,23 @@ async def demonstrate(
         return recording
     async with aclosing(rollout(harness, policy or OraclePolicy(), todo, slots=slots)) as running:
         async for finished in running:
-            keep(recording, finished.episode, finished.images, store)
+            if keep(recording, finished.episode, finished.images, store):
+                by = finished.episode.policy
+                write_demo(store, finished.episode.id, Demo(by, "policy", *harness.viewport, finished.episode.scale))
             if on_episode:
                 on_episode(finished.episode)
     return recording
 
 
-def keep(recording: Recording, episode: Episode, images: Mapping[str, bytes], store: RunStore) -> None:
-    """Write an episode if it is a demonstration; else count why it is not."""
-    if episode.verdict is not None and episode.verdict.success:
-        store.write(episode, images)
-        recording.kept += 1
-        recording.steps += len(episode.steps)
-    else:
+def keep(recording: Recording, episode: Episode, images: Mapping[str, bytes], store: RunStore) -> bool:
+    """Write an episode if it is a demonstration; else count why it is not. Says whether it is one."""
+    if episode.verdict is None or not episode.verdict.success:
         recording.left_out[why_not(episode)] += 1
+        return False
+    store.write(episode, images)
+    recording.kept += 1
+    recording.steps += len(episode.steps)
+    return True
 
 
 def why_not(episode: Episode) -> str:

@@ -16,6 +16,7 @@ from uigym.harness import Harness
 from uigym.record.again import Again, Wanted, play_again
 from uigym.record.alike import diverged_at, recast, refused_at, unlike, without
 from uigym.record.demo import Demo, Proof
+from uigym.record.vary import variation_of, varied
 from uigym.record.withheld import with_texts, withheld_texts
 from uigym.rollout import Pool
 from uigym.slot import Limits
@@ -41,7 +42,7 @@ async def prove(
         demo: Its record.
         product_version: Of the product that is played on; for the proof.
         told: Texts of steps that were withheld and that a person has said just now.
-        pool: Where it is played, open and with room for its steps; None makes one for the time being.
+        pool: Where it is played: open, of the demonstration's variation, with room for its steps; None makes one.
 
     Raises:
         ConfigError: A text that was withheld cannot be known.
@@ -50,6 +51,7 @@ async def prove(
     """
     harness.find_task(episode.task)
     one = want(episode, demo, told)
+    harness = varied(harness, variation_of(demo))
     if pool is None:
         async with Pool(harness, slots=1, limits=room(harness, len(episode.steps)), max_failure_rate=1.0) as own:
             again = await _once(own, one)
@@ -84,7 +86,7 @@ def proof(harness: Harness, again: Again, product_version: str = "") -> Proof:
     rows = unlike(without(recorded.after, names), without(found.after, names), harness.logs, texts)
     reasons = []
     if rows:
-        reasons.append(f"it ended with other data: {listed(rows)}")
+        reasons.append(f"it ended with other data, recorded -> now: {listed(rows)}")
     if not verdict.success:
         reasons.append(f"the verifier did not pass: {verdict.reason or f'score {verdict.score:g}'}")
     if reasons:
@@ -95,7 +97,7 @@ def proof(harness: Harness, again: Again, product_version: str = "") -> Proof:
         same_state=not rows,
         passes=verdict.success,
         idle_fails=not idle.success,
-        diverged_at=diverged_at(recorded, found),
+        diverged_at=diverged_at(recorded, found, again.late),
         reason="; ".join(reasons),
         product_version=product_version,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -107,7 +109,7 @@ def _why(harness: Harness, again: Again) -> Iterator[str]:
     recorded, found = again.wanted.episode, again.episode
     names = recast(recorded, found)
     if rows := unlike(without(recorded.before, names), without(found.before, names), harness.logs):
-        yield f"it began with other data: {listed(rows)}"
+        yield f"it began with other data, recorded -> now: {listed(rows)}"
     if names:
         yield f"only one of the two products has {listed(names)}"
     for what, old, new in (

@@ -187,9 +187,17 @@ def _batches(harness: Harness, store: RunStore, ids: Collection[str]) -> list[Ba
         if told["harness"] != harness.name:
             raise ConfigError(f"the demonstration {told['id']} is of {told['harness']}, not of {harness.name}")
         item = Item(told["id"], told["task"], told["seed"], told["num_steps"])
-        found[variation_of(read_demo(store, item.id))].append(item)
+        found[_variation(store, item.id)].append(item)
         wanted.discard(item.id)
     if wanted or not found:
         missing = f"no demonstration {sorted(wanted)[0]}" if wanted else "no demonstration"
         raise ConfigError(f"{missing} in {store.directory}")
     return [Batch(variation, tuple(items)) for variation, items in sorted(found.items())]
+
+
+def _variation(store: RunStore, name: str) -> int:
+    """Of a demonstration; 0 where its record is damaged, which is told when it is its turn."""
+    try:
+        return variation_of(read_demo(store, name))
+    except StoreError:
+        return 0

@@ -1,4 +1,4 @@
-"""The same work in other looks and other words: a harness whose seeds keep their data and parameters."""
+"""The same work in other looks and other words: a harness whose seeds keep their work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from uigym.record.demo import Demo
 
 def varied(harness: Harness, number: int) -> Harness:
     """The harness with every seed in another appearance of its split and told in another wording.
+
+    Data and parameters stay as they are, unless the product's records are part of its appearance.
 
     Each part of the appearance, and the wording, goes on by `number` values from the seed's own, so that a part with
     n values looks the same again after n.

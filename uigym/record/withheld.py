@@ -9,7 +9,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from json import dumps
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from uigym.errors import ConfigError
 from uigym.record.demo import Demo
@@ -61,13 +63,30 @@ def hides(change: Changed, texts: Sequence[str]) -> bool:
 
     Args:
         change: From the stored state to the replayed one.
-        texts: What was withheld.
+        texts: What was withheld, also as addresses and JSON spell it.
     """
     old, new = change.before, change.after
     if old is None or new is None:
         return False
     moved = [column for column in {**old, **new} if old.get(column) != new.get(column)]
-    return bool(texts) and all(_fits(old.get(column), new.get(column), texts) for column in moved)
+    spelt = [
+        form for text in texts if text for form in (text, quote(text, safe=""), quote_plus(text), dumps(text)[1:-1])
+    ]
+    return bool(spelt) and all(_fits(old.get(column), new.get(column), spelt) for column in moved)
+
+
+def unhidden(changes: Sequence[Changed], texts: Sequence[str]) -> list[Changed]:
+    """The changes that a withheld text does not account for.
+
+    A row that is named by all its columns, or by the text itself, is gone in one state and new in the other.
+    """
+    left = [change for change in changes if not hides(change, texts)]
+    for gone in [change for change in left if change.after is None] if texts else ():
+        pairs = ((new, Changed(gone.table, gone.key, gone.before, new.after)) for new in left if new.before is None)
+        if pair := next((new for new, both in pairs if new.table == gone.table and hides(both, texts)), None):
+            left.remove(gone)
+            left.remove(pair)
+    return left
 
 
 def _fits(stored: Any, found: Any, texts: Sequence[str]) -> bool:

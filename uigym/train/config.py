@@ -96,6 +96,16 @@ class Algorithm(_Section):
     """How far the ratio may fall below and rise above 1."""
     minibatches: int | None = Field(None, ge=1)
     """Gradient steps of one pass over an update's rows; None is 3 for the tiny model, 1 for others."""
+
+    @field_validator("clip")
+    @classmethod
+    def _is_a_range(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
+        if value and value[0] > 1:
+            raise ValueError(
+                f"a ratio can fall below 1 by at most 1: expected [low, high] with low in (0, 1], not {list(value)}"
+            )
+        return value
+
     passes: int = Field(1, ge=1)
     """Passes over an update's rows: rollouts cost more than learning, and the clip bounds how much may be made of one."""
     normalise: bool = False
@@ -159,6 +169,10 @@ class Trainer(_Section):
     """Learning rate of reinforcement on the general path."""
     warmup: int = Field(0, ge=0)
     """Updates over which lr rises from 0."""
+    decay: Literal["none", "linear", "cosine"] = "none"
+    """How lr falls after those, by updates or seconds, whichever end sooner."""
+    floor: float = Field(0.1, ge=0, le=1)
+    """Share of lr that is left at the end, where it falls."""
     weight_decay: float = Field(0.0, ge=0)
     grad_clip: float = Field(1.0, gt=0)
     """Most that the norm of an update's gradient may be."""
@@ -168,7 +182,7 @@ class Trainer(_Section):
     """Train through the picture tokens and the vision tower too: several times the cost."""
     strategy: Literal["single", "fsdp2"] = "single"
     """One process, or one a GPU under torchrun, the weights split over them."""
-    device: str | None = None
+    device: Literal["cpu", "cuda"] | None = None
     """cpu or cuda; None takes a GPU where there is one."""
     precision: Literal["bf16", "fp32"] = "bf16"
     """Of the arithmetic on a GPU; weights and optimizer are float32 in either case."""
@@ -182,6 +196,10 @@ class Trainer(_Section):
     """Use liger-kernel."""
     compile: bool = False
     """Compile the layers."""
+    windows: bool = False
+    """Let a Qwen vision tower attend within all its windows at once; GPU and bf16 only."""
+    apart: bool | None = None
+    """Learn in a process of its own, which does not wait for the one that plays; None does so on a GPU."""
     save_every: int = Field(10, ge=1)
     """Updates between checkpoints."""
     test_every: int | None = Field(None, ge=1)
@@ -281,6 +299,10 @@ class RunConfig(_Section):
             )
         if self.trainer.lora and self.trainer.picture_gradient:
             raise ValueError("trainer.lora learns beside the language part: it cannot go with trainer.picture_gradient")
+        if self.trainer.algorithm.kl and self.trainer.strategy == "fsdp2":
+            raise ValueError(
+                "trainer.algorithm.kl needs a second model, which trainer.strategy: fsdp2 has no place for yet"
+            )
         if self.trainer.algorithm.min_members > self.trainer.algorithm.group_size:
             raise ValueError("trainer.algorithm.min_members must not be more than trainer.algorithm.group_size")
         return self
@@ -300,7 +322,7 @@ _SHARED = {"trainer": ("matrix_lr", "other_lr", "final_rate"), "trainer.warm_sta
 _GENERAL = {
     "policy": ("codec", "context", "limit"),
     "trainer.warm_start": ("lr",),
-    "trainer": ("lr", "warmup", "weight_decay", "grad_clip", "strategy", "device", "precision", "lora", "recompute", "micro_tokens", "liger", "compile", "max_staleness", "test_every"),
+    "trainer": ("lr", "warmup", "decay", "floor", "weight_decay", "grad_clip", "strategy", "device", "precision", "lora", "recompute", "micro_tokens", "liger", "compile", "max_staleness", "test_every"),
     "trainer.algorithm": ("name", "dual_clip", "kl", "importance", "cap", "drop", "normaliser", "typical_tokens", "leave_one_out", "step_weight", "discount", "refills", "min_members", "replacements"),
     "inference": ("vllm",),
 }  # fmt: skip

@@ -27,12 +27,13 @@ from uigym.rollout import Pool
 from uigym.train import metrics, parts
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
-from uigym.train.engine import Engine
-from uigym.train.folder import open_log, refuse_another_run, write_record
+from uigym.train.engine import Apart, Engine
+from uigym.train.folder import open_log, write_record
 from uigym.train.learning import Credit, Learning
 from uigym.train.logs import Log, few
 from uigym.train.loop import Loop, Update, forget, newest
 from uigym.train.playing import DEMONSTRATION_SEEDS, held_out, play
+from uigym.train.rates import Schedule
 from uigym.train.stream import Stream
 from uigym.train.teaching import taught
 from uigym.train.windows import Window
@@ -50,14 +51,14 @@ class Course:
     config: RunConfig
     harness: Harness
     tasks: list[Task]
-    engine: Engine
+    engine: Engine | Apart
     policy: ChatPolicy
     log: Log
     say: Callable[[str], None] = print
     done: int = 0
     """Updates so far."""
     spent_s: float = 0.0
-    """Seconds of reinforcement before this start."""
+    """Seconds of reinforcement up to the latest update."""
     saved: Path | None = None
     """The newest checkpoint."""
     _rows: list[dict[str, float]] = field(default_factory=list)
@@ -91,7 +92,7 @@ class Course:
         algorithm = self.config.trainer.algorithm
         stream = Stream(pool, self.policy, self.practice(), parts.flow(self.config))
         reference = parts.reference(self.config, self.out)
-        learning = Learning(self.engine, self.engine.loss, algorithm, reference, self.config.seed)
+        learning = Learning(self.engine, self.engine.loss, algorithm, reference, self.config.seed, self.rate)
         return Loop(
             stream,
             self.policy.sampler,
@@ -101,6 +102,13 @@ class Course:
             alternate=self.config.inference.vllm.sleep,
         )
 
+    def rate(self) -> float:
+        """Learning rate of the next update."""
+        trainer = self.config.trainer
+        schedule = Schedule(trainer.lr, trainer.warmup, trainer.decay, trainer.floor)
+        gone = self.spent_s / trainer.max_seconds if trainer.max_seconds else 0.0
+        return schedule.at(self.done, trainer.max_updates, gone)
+
     # --- phases ---
 
     async def warm_up(self, pool: Pool) -> None:
@@ -109,6 +117,7 @@ class Course:
         first = DEMONSTRATION_SEEDS + 10_000 * (self.config.seed % 10)
         wanted = spread_over(self.tasks, Split.TRAIN, warm.demonstrations, first=first)
         played = await play(pool, OraclePolicy(), wanted, self.say, every=100)
+        await self.policy.sampler.start()  # a server that measures free memory must not do so while something learns
         shown = [f for f in played if f.episode.verdict and f.episode.verdict.success]
         self.say(f"{len(shown)} of {warm.demonstrations} demonstrations succeeded")
         self.log.episodes(few(shown, SHOWN), update=0, split="train")
@@ -247,7 +256,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
     family = parts.family(config)
     engine = parts.engine(config, family)
     try:
-        if not engine.ranks.leads:
+        if isinstance(engine, Engine) and not engine.ranks.leads:
             engine.follow()
             return config.out
         return run_sync(_train(config, engine, say))
@@ -255,8 +264,7 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
         engine.close()
 
 
-async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) -> Path:
-    refuse_another_run(config)
+async def _train(config: RunConfig, engine: Engine | Apart, say: Callable[[str], None]) -> Path:
     harness = registry.load(config.harness)
     tasks = choose_tasks(harness, config.data.tags, config.data.tasks)
     log = open_log(config, say)
@@ -273,6 +281,16 @@ async def _train(config: RunConfig, engine: Engine, say: Callable[[str], None]) 
 
 
 async def _run(course: Course) -> Path:
+    # A server takes a minute to come up: it does so beside the demonstrations.
+    starting = asyncio.create_task(course.policy.sampler.start())
+    starting.add_done_callback(lambda task: task.cancelled() or task.exception())  # who needs it is told
+    try:
+        return await _phases(course)
+    finally:
+        starting.cancel()
+
+
+async def _phases(course: Course) -> Path:
     async with course.pool() as pool:
         loop = course.loop(pool)
         if not course.resume(loop):

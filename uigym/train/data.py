@@ -104,7 +104,7 @@ def from_parquet(paths: Sequence[Path], harness: Harness) -> list[tuple[str, int
     try:
         import pyarrow.parquet as parquet
     except ImportError as exc:
-        raise MissingExtra("Parquet needs pyarrow, which", "train") from exc
+        raise MissingExtra("pyarrow, which reads Parquet,", "train") from exc
     pairs = []
     for path in paths:
         if not path.is_file():

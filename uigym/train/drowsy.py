@@ -34,6 +34,10 @@ class Drowsy:
     def version(self, version: int) -> None:
         self.inner.version = version
 
+    async def start(self) -> None:
+        """See `Sampler.start`."""
+        await self.inner.start()
+
     async def sample(
         self, ids: Sequence[int], pictures: Sequence[Picture], pngs: Mapping[str, bytes], sampling: Sampling
     ) -> Reply:

@@ -13,7 +13,7 @@ from uigym.errors import StoreError, attribute
 from uigym.rollout import Finished, Request
 from uigym.state import State
 from uigym.store import episode_from_json, episode_to_json
-from uigym.train.advantage import TOLERANCE
+from uigym.train.advantage import disagree
 from uigym.train.windows import Picture, Turn
 
 STATE = "stream.json"
@@ -75,7 +75,7 @@ class Group:
     @property
     def informative(self) -> bool:
         """It can teach: two members or more, and not all the same reward."""
-        return len(self.rewards) >= 2 and max(self.rewards) - min(self.rewards) > TOLERANCE
+        return disagree(self.rewards)
 
     def begin(self) -> Request:
         """The request of the next member that waits."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Protocol
 
-from uigym.train import advantage
+from uigym.train import advantage, losses
 from uigym.train.config import Algorithm
 from uigym.train.groups import Group
 from uigym.train.lesson import Lesson
 from uigym.train.losses import LossSettings, divisor
 from uigym.train.windows import Window
 
-FIRST = ("gap/mean", "gap/max")
-"""Numbers that speak of sampler and trainer alone before the first step has changed the weights."""
+OF_STEPS = ("loss", "grad_norm", "rate", "skipped", "tokens", "rows", "replies")
+"""Numbers of a step as a whole; the others are means over its reply tokens, or the most of one."""
 
 
 class Scores(Protocol):
@@ -37,6 +38,7 @@ class Learns(Scores, Protocol):
         denominator: float,
         old: Sequence[Sequence[float]] | None = None,
         reference: Sequence[Sequence[float]] | None = None,
+        rate: float | None = None,
     ) -> Mapping[str, float]:
         """One step; returns numbers by name."""
 
@@ -92,6 +94,20 @@ def _states(member: Any) -> list[str]:
     return (found + [member.episode.final_image] * len(member.samples))[: len(member.samples)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is the same for all steps of an update."""
+
+    old: Sequence[Sequence[float]] | None
+    reference: Sequence[Sequence[float]] | None
+    rate: float | None
+
+    def of(self, rows: Sequence[int]) -> dict[str, Any]:
+        """That of some rows."""
+        scores = {"old": self.old, "reference": self.reference}
+        return {"rate": self.rate, **{name: given and [given[i] for i in rows] for name, given in scores.items()}}
+
+
 @dataclass
 class Learning:
     """Teaches a trainer; called once an update.
@@ -102,6 +118,7 @@ class Learning:
         algorithm: Passes and minibatches.
         reference: Who knows the policy that reinforcement began with; needed where the loss has a distance from it.
         seed: Of the order of rows.
+        rate: Learning rate of the update that begins; None leaves it to the trainer.
     """
 
     trainer: Learns
@@ -109,24 +126,28 @@ class Learning:
     algorithm: Algorithm
     reference: Scores | None = None
     seed: int = 0
+    rate: Callable[[], float] | None = None
     updates: int = 0
 
     def __call__(self, lesson: Lesson) -> dict[str, float]:
-        """All steps of one update; means of what they say."""
+        """All steps of one update; what they say, put together."""
         rng = random.Random(f"rows:{self.seed}:{self.updates}")
         self.updates += 1
         parts = min(self.algorithm.minibatches or 1, len(lesson.windows))
         steps = parts * self.algorithm.passes
-        old = self.trainer.score(lesson.windows, lesson.pngs) if steps > 1 else None
-        reference = self.reference.score(lesson.windows, lesson.pngs) if self.reference else None
+        known = _Known(
+            old=self.trainer.score(lesson.windows, lesson.pngs) if steps > 1 else None,
+            reference=self.reference.score(lesson.windows, lesson.pngs) if self.reference else None,
+            rate=self.rate() if self.rate else None,
+        )
         told = []
         for _ in range(self.algorithm.passes):
             order = rng.sample(range(len(lesson.windows)), len(lesson.windows))
             for part in range(parts):
-                told.append(self._step(lesson, order[part::parts], parts, old, reference))
-        return _joined(told)
+                told.append(self._step(lesson, order[part::parts], parts, known))
+        return joined(told)
 
-    def _step(self, lesson: Lesson, rows: list[int], parts: int, old: Any, reference: Any) -> Mapping[str, float]:
+    def _step(self, lesson: Lesson, rows: list[int], parts: int, known: _Known) -> Mapping[str, float]:
         windows = [lesson.windows[i] for i in rows]
         whole = divisor(
             self.loss,
@@ -139,12 +160,14 @@ class Learning:
             [lesson.advantages[i] for i in rows],
             lesson.pngs,
             denominator=whole / parts if self.loss.normaliser == "constant" else whole,
-            old=None if old is None else [old[i] for i in rows],
-            reference=None if reference is None else [reference[i] for i in rows],
+            **known.of(rows),
         )
 
 
-def _joined(told: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    means = {name: sum(n[name] for n in told) / len(told) for name in told[0]}
-    largest = {name: max(n[name] for n in told) for name in told[0] if name.endswith("/max")}
-    return {**means, **largest, **{name: told[0][name] for name in FIRST if name in told[0]}}
+def joined(told: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """What the steps of an update say as one: means over steps or over reply tokens, whichever the number is of, and the most.
+
+    The gap between sampler and trainer is each step's before the first one, so that it is the whole update's.
+    """
+    of_tokens = losses.joined(told, [int(numbers.get("replies", 1)) for numbers in told])
+    return of_tokens | {name: fmean(numbers[name] for numbers in told) for name in OF_STEPS if name in told[0]}

@@ -40,7 +40,9 @@ def by_reward(group: Group) -> list[list[float]]:
 
 
 def lesson(groups: Sequence[Group], credit: Credit = by_reward) -> Lesson:
-    """What groups teach; windows without any advantage are left out.
+    """What the groups that teach do teach: all windows of their members.
+
+    One whose replies have no advantage counts too: the loss's mean is over it, and so is the distance from a reference.
 
     Args:
         groups: Complete ones.
@@ -56,8 +58,7 @@ def lesson(groups: Sequence[Group], credit: Credit = by_reward) -> Lesson:
             own = [a for a, sample in zip(steps, member.samples, strict=True) if sample is not None]
             for window in windows(list(turns(member))):
                 told = own[window.first : window.first + len(window.replies)]
-                if any(told):
-                    chosen.append(window)
-                    advantages.append(told)
-                    pngs.update({picture.hash: member.images[picture.hash] for picture in window.pictures})
+                chosen.append(window)
+                advantages.append(told)
+                pngs.update({picture.hash: member.images[picture.hash] for picture in window.pictures})
     return Lesson(chosen, advantages, pngs, sum(len(group.done) for group in teaching))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from uigym.errors import MissingExtra, StoreError, attribute
+from uigym.errors import ConfigError, MissingExtra, StoreError, attribute
 from uigym.hold import hold
 from uigym.report.gallery import Gallery
 from uigym.report.training import Page, flat
@@ -141,11 +141,27 @@ def _table(rows: list[list[Any]]) -> Any:
     return wandb.Table(columns=list(COLUMNS), data=rows)
 
 
-def _wandb(folder: Path, config: Mapping[str, Any], account: Account, say: Callable[[str], None]) -> Any:
+def import_wandb() -> Any:
+    """The package wandb.
+
+    Raises:
+        MissingExtra: It is not installed.
+        ConfigError: It is, but cannot be used.
+    """
     try:
         import wandb
-    except ImportError as exc:
-        raise MissingExtra("wandb, which the run file asks for,", "wandb") from exc
+
+        return wandb
+    except Exception as exc:
+        if isinstance(exc, ModuleNotFoundError) and exc.name == "wandb":
+            raise MissingExtra("wandb, which the run file asks for,", "wandb") from exc
+        raise ConfigError(
+            f"wandb, which the run file asks for, cannot be imported: {type(exc).__name__}: {exc}; install it again"
+        ) from exc
+
+
+def _wandb(folder: Path, config: Mapping[str, Any], account: Account, say: Callable[[str], None]) -> Any:
+    wandb = import_wandb()
     known = os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()
     chosen = None if account.mode == "auto" else account.mode
     mode: Any = chosen or os.environ.get("WANDB_MODE") or ("online" if known else "offline")

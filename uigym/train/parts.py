@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
 
-from uigym.errors import ConfigError
 from uigym.harness import Harness
 from uigym.models import families
 from uigym.models.families import Family
@@ -16,10 +16,11 @@ from uigym.policy import contexts
 from uigym.policy.chat import ChatPolicy
 from uigym.policy.local import LocalSampler
 from uigym.policy.sampler import Sampler, Sampling
+from uigym.policy.vllm import Transfer
 from uigym.policy.vllm_server import Serving
 from uigym.train import sync
 from uigym.train.config import RunConfig
-from uigym.train.engine import Engine, EngineSettings, Lora
+from uigym.train.engine import Apart, Engine, EngineSettings, Lora
 from uigym.train.learning import Scores, loss_settings
 from uigym.train.stream import Flow
 from uigym.train.windows import Window
@@ -34,7 +35,7 @@ def family(config: RunConfig) -> Family:
     return families.open(config.policy.model.path, codec=config.policy.codec)
 
 
-def engine(config: RunConfig, family: Family) -> Engine:
+def engine(config: RunConfig, family: Family) -> Engine | Apart:
     """Who learns.
 
     Raises:
@@ -42,10 +43,6 @@ def engine(config: RunConfig, family: Family) -> Engine:
         MissingExtra: They need a package that is not installed.
     """
     trainer = config.trainer
-    if trainer.algorithm.kl and trainer.strategy == "fsdp2":
-        raise ConfigError(
-            "trainer.algorithm.kl needs a second model, which trainer.strategy: fsdp2 has no place for yet"
-        )
     lora = trainer.lora
     adapters = None
     if lora is not None:
@@ -54,7 +51,6 @@ def engine(config: RunConfig, family: Family) -> Engine:
     settings = EngineSettings(
         rate=trainer.lr,
         weight_decay=trainer.weight_decay,
-        warmup=trainer.warmup,
         clip=trainer.grad_clip,
         precision=trainer.precision,
         vision=trainer.picture_gradient,
@@ -64,15 +60,18 @@ def engine(config: RunConfig, family: Family) -> Engine:
         temperature=config.policy.temperature,
         liger=trainer.liger,
         compile=trainer.compile,
+        windows=trainer.windows,
     )
-    made = Engine(family, folder(config), settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
-    if (made.ranks.count > 1) != (trainer.strategy == "fsdp2"):
-        made.close()
-        raise ConfigError(
-            f"trainer.strategy: {trainer.strategy} with {made.ranks.count} processes: "
-            "start fsdp2 with `torchrun --nproc-per-node GPUS -m uigym train ...`, single without"
-        )
-    return made
+    return _made(config, family, folder(config), settings)
+
+
+def _made(config: RunConfig, family: Family, folder: Path, settings: EngineSettings) -> Engine | Apart:
+    """An engine, in a process of its own if the run file says so or this run has a GPU to keep busy."""
+    trainer = config.trainer
+    is_gpu = trainer.device != "cpu" and torch.cuda.is_available()
+    leads = int(os.environ.get("RANK", "0")) == 0
+    kind = Apart if leads and (is_gpu if trainer.apart is None else trainer.apart) else Engine
+    return kind(family, folder, settings, loss=loss_settings(trainer.algorithm), device=trainer.device)
 
 
 def folder(config: RunConfig) -> Path:
@@ -104,7 +103,7 @@ class Reference:
 
     def __init__(self, config: RunConfig, folder: Path):
         self.config, self.folder = config, folder
-        self._engine: Engine | None = None
+        self._engine: Engine | Apart | None = None
 
     def score(self, windows: Sequence[Window], pngs: Mapping[str, bytes]) -> list[list[float]]:
         """Log-probabilities of each window's reply tokens.
@@ -115,7 +114,7 @@ class Reference:
         if self._engine is None:
             trainer = self.config.trainer
             settings = EngineSettings(precision=trainer.precision, temperature=self.config.policy.temperature)
-            self._engine = Engine(families.open(self.folder), self.folder, settings, device=trainer.device)
+            self._engine = _made(self.config, families.open(self.folder), self.folder, settings)
         return self._engine.score(windows, pngs)
 
 
@@ -132,7 +131,7 @@ def flow(config: RunConfig) -> Flow:
     )
 
 
-def policy(config: RunConfig, engine: Engine, harness: Harness) -> ChatPolicy:
+def policy(config: RunConfig, engine: Engine | Apart, harness: Harness) -> ChatPolicy:
     """Who plays.
 
     Raises:
@@ -150,7 +149,7 @@ def policy(config: RunConfig, engine: Engine, harness: Harness) -> ChatPolicy:
     )
 
 
-def sampler(config: RunConfig, engine: Engine) -> Sampler:
+def sampler(config: RunConfig, engine: Engine | Apart) -> Sampler:
     """Who samples: a second copy of the model in this process, or a server."""
     if config.inference.backend == "transformers":
         device = str(engine.ranks.device)
@@ -159,7 +158,7 @@ def sampler(config: RunConfig, engine: Engine) -> Sampler:
     return _served(config, engine)
 
 
-def _served(config: RunConfig, engine: Engine) -> Sampler:
+def _served(config: RunConfig, engine: Engine | Apart) -> Sampler:
     from uigym.policy.vllm import VLLMSampler
     from uigym.policy.vllm_server import VLLMServer
     from uigym.train.drowsy import Drowsy
@@ -168,10 +167,15 @@ def _served(config: RunConfig, engine: Engine) -> Sampler:
     made = VLLMSampler(
         engine.family,
         chosen.url or VLLMServer(folder(config), serving(config)),
-        transfer=sync.Nccl() if chosen.transfer == "nccl" else sync.Ipc() if chosen.transfer == "ipc" else None,
+        transfer=_way(chosen.transfer, engine) if chosen.transfer else None,
         trains_vision=config.trainer.picture_gradient,
     )
     return Drowsy(made) if chosen.sleep else made
+
+
+def _way(name: str, engine: Engine | Apart) -> Transfer:
+    """How weights travel: a GPU's are sent by the process that has them."""
+    return sync.There(name, engine) if isinstance(engine, Apart) else sync.WAYS[name]()
 
 
 def serving(config: RunConfig) -> Serving:

@@ -24,7 +24,7 @@ from uigym.rollout import Finished, Pool, Request
 from uigym.train import checkpoint
 from uigym.train.config import RunConfig
 from uigym.train.data import Curriculum, Listed, choose_tasks, from_parquet, spread_over
-from uigym.train.folder import open_log, refuse_another_run, write_record
+from uigym.train.folder import open_log, write_record
 from uigym.train.grpo import Update, reinforce
 from uigym.train.imitate import demonstration_rows, imitate
 from uigym.train.learner import Learner, Rates
@@ -230,7 +230,6 @@ def train(config: RunConfig, say: Callable[[str], None] = print) -> Path:
 
 
 async def _train(config: RunConfig, say: Callable[[str], None]) -> Path:
-    refuse_another_run(config)
     run = Run.begin(config, say)
     write_record(config)
     try:

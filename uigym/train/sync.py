@@ -25,6 +25,7 @@ from torch import Tensor
 from uigym.errors import ConfigError, MissingExtra, PolicyError, attribute
 from uigym.policy.endpoint import Endpoint
 from uigym.policy.sampler import Weights
+from uigym.policy.vllm import Transfer
 
 BUFFER_BYTES = 2**30
 """Tensors travel together in pieces of about this size; one that is larger goes alone."""
@@ -176,6 +177,36 @@ class Ipc:
         torch.cuda.set_device(self.device)
         args = {"send_mode": "http", "url": url, "packed": True, "packed_buffer_size_bytes": 4 * BUFFER_BYTES}
         self._engine.trainer_send_weights(iterator=iter(weights.named()), trainer_args=args)
+
+
+WAYS: dict[str, Callable[[], Transfer]] = {"nccl": Nccl, "ipc": Ipc}
+"""By the name of vLLM's backend."""
+
+
+class Sender(Weights, Protocol):
+    """Weights in another process, which sends them itself."""
+
+    def send(self, way: str, url: str, version: int) -> None:
+        """Send them to the server there; returns when it has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """Has the process that holds the weights send them."""
+
+    way: str
+    """Of `WAYS`."""
+    holder: Sender
+
+    async def send(self, weights: Weights, endpoint: Endpoint, version: int) -> None:
+        """Give the server the holder's weights, while it is paused.
+
+        Raises:
+            PolicyError: It did not work.
+        """
+        if weights is not self.holder:
+            raise ValueError("these weights are not those of the process that sends")
+        await _in_thread(lambda: self.holder.send(self.way, endpoint.url, version))
 
 
 async def sleep(endpoint: Endpoint, level: int = 1) -> None:

@@ -20,6 +20,9 @@ class Prompter:
         self.version = 0
         self.ids: tuple[int, ...] = ()
 
+    async def start(self) -> None:
+        """It is ready."""
+
     async def sample(
         self, ids: Sequence[int], pictures: Sequence[Picture], pngs: Mapping[str, bytes], sampling: Sampling
     ) -> Reply:

@@ -16,6 +16,7 @@ from transformers import AutoModelForImageTextToText
 
 from uigym.errors import ConfigError
 from uigym.models.families.pictures import Pictures, resized
+from uigym.models.families.safe import SAFE_WEIGHTS, check_weights, why
 from uigym.models.families.tokens import Tokens
 from uigym.policy.codecs.language import language, recalled
 from uigym.train.windows import Picture, Window
@@ -138,10 +139,13 @@ class Base(ABC):
         Raises:
             ConfigError: The folder cannot be loaded.
         """
+        check_weights(folder)
         try:
-            model = AutoModelForImageTextToText.from_pretrained(folder, dtype=dtype, attn_implementation=attention)
+            model = AutoModelForImageTextToText.from_pretrained(
+                folder, dtype=dtype, attn_implementation=attention, **SAFE_WEIGHTS
+            )
         except Exception as exc:  # whatever transformers makes of a broken folder
-            raise ConfigError(f"the model in {folder} cannot be loaded: {type(exc).__name__}: {exc}") from exc
+            raise ConfigError(f"the model in {folder} cannot be loaded: {why(exc)}") from exc
         module: nn.Module = model
         return module.to(device).eval()
 

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from uigym.errors import ConfigError
+from uigym.models.families.safe import SAFE, why
 
 
 class Tokens:
@@ -24,11 +25,15 @@ class Tokens:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        if not (folder / "tokenizer.json").is_file():
+            raise ConfigError(
+                f"no tokenizer.json in {folder}: copy it from where the model is from, beside its weights"
+            )
         try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **SAFE)
             self._whole = json.loads(self.tokenizer.backend_tokenizer.to_str())
         except Exception as exc:  # whatever transformers makes of a broken folder
-            raise ConfigError(f"the tokenizer of {folder} cannot be loaded: {type(exc).__name__}: {exc}") from exc
+            raise ConfigError(f"the tokenizer of {folder} cannot be loaded: {why(exc)}") from exc
         # A token of one letter is that letter, whoever says it.
         self.added = frozenset(t["id"] for t in self._whole["added_tokens"] if len(t["content"]) > 1)
 

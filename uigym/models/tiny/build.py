@@ -31,7 +31,8 @@ SPECIAL = (
     "<|video_pad|>",
 )
 CHAT_TEMPLATE = (
-    "{% for m in messages %}{% if m['role'] == 'assistant' %}<|im_start|>{{ m['content'] }}<|im_end|>"
+    "{% for m in messages %}{% if m['role'] == 'assistant' %}<|im_start|>{% if m['content'] is string %}{{ m['content'] }}"
+    "{% else %}{% for c in m['content'] %}{{ c['text'] }}{% endfor %}{% endif %}<|im_end|>"
     "{% elif m['content'] is string %}{{ m['content'] }}\n{% else %}{% for c in m['content'] %}"
     "{% if c['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ c['text'] }}\n{% endif %}"
     "{% endfor %}{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>{% endif %}"

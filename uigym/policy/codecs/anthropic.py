@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from uigym.policy.codecs.granted import ARGUMENTS, call_of, read_call
 from uigym.policy.codecs.screen import (
     CLICKS,
     NOTCH_PX,
@@ -19,6 +20,7 @@ from uigym.policy.codecs.screen import (
     direction,
     fields,
     held,
+    moved,
     need,
     number,
     pair,
@@ -27,6 +29,7 @@ from uigym.policy.codecs.screen import (
     unknown,
     wheel,
 )
+from uigym.policy.codecs.spelling import xdotool
 from uigym.types import (
     Action,
     Back,
@@ -52,8 +55,16 @@ MAX_REPEAT = 100
 
 
 def decode(said: object, screen: Screen) -> tuple[Action, ...]:
-    """The actions of a tool_use block, or of its input alone where that has an "action"."""
-    return read(said, lambda: _actions(said, screen))
+    """The actions of a tool_use block, of a list of them, or of an input alone where that has an "action"."""
+
+    def actions() -> Iterator[Action]:
+        now = screen
+        for block in said if isinstance(said, list | tuple) else [said]:
+            for action in _actions(block, now):
+                now = moved(now, action)
+                yield action
+
+    return read(said, actions)
 
 
 def _actions(said: object, screen: Screen) -> Iterable[Action]:
@@ -101,10 +112,12 @@ def _other(name: str, args: Mapping[str, Any], screen: Screen) -> Iterator[Actio
             if url in ("forward", "reload"):
                 raise Unreadable(f"navigate: {url} is not offered")
             yield Back() if url == "back" else Goto(url)
-        case "switch_tab":
+        case "switch_tab" if "tab_id" in args:
             yield SwitchTab(int(number(need(args, "tab_id", name), "tab_id", 0, 1000)))
+        case _ if name in ARGUMENTS:
+            yield read_call(name, args)
         case _:
-            raise unknown(name, MEMBERS)
+            raise unknown(name, (*MEMBERS, *ARGUMENTS))
 
 
 def _point(args: Mapping[str, Any], screen: Screen) -> tuple[float, float]:
@@ -122,8 +135,8 @@ def _where(where: object, screen: Screen) -> tuple[float, float]:
     return screen.place(*pair(where, "coordinate"), screen.picture)
 
 
-def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
-    """The tool_use name and input of `computer_toolset_20260801`; None for what it has no word for."""
+def encode(action: Action, screen: Screen) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """The tool_use name and input of `computer_toolset_20260801`, or several; None for what it has no word for."""
 
     def at(x: float, y: float) -> list[int]:
         return list(screen.said(x, y, screen.picture))
@@ -136,8 +149,16 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
             return _call(name, coordinate=at(x, y), text=_said(modifiers))
         case Move(x, y):
             return _call("mouse_move", coordinate=at(x, y))
-        case Drag(path, "left", ()) if len(path) == 2:
-            return _call("left_click_drag", start_coordinate=at(*path[0]), coordinate=at(*path[1]))
+        case Drag(path, "left", modifiers) if len(path) == 2:
+            ends = {"start_coordinate": at(*path[0]), "coordinate": at(*path[1])}
+            return _call("left_click_drag", **ends, text=_said(modifiers))
+        case Drag(path, "left", ()):
+            first, *others = (_call("mouse_move", coordinate=at(*point)) for point in path)
+            return [first, _call("left_mouse_down"), *others, _call("left_mouse_up")]
+        case MouseDown(x, y, "left"):
+            return [_call("mouse_move", coordinate=at(x, y)), _call("left_mouse_down")]
+        case MouseUp(x, y, "left"):
+            return [_call("mouse_move", coordinate=at(x, y)), _call("left_mouse_up")]
         case Scroll(x, y, dx, dy, modifiers) if bool(dx) != bool(dy):
             way = direction(dx, dy)
             notches = max(1, round(abs(dx or dy) / NOTCH_PX))
@@ -146,12 +167,13 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
         case Type(said):
             return _call("type", text=said)
         case Key(chord):
-            return _call("key", text=chord)
+            return _call("key", text=xdotool(chord))
         case HoldKey(chord, seconds):
-            return _call("hold_key", text=chord, duration=seconds)
+            return _call("hold_key", text=xdotool(chord), duration=seconds)
         case Wait(seconds):
             return _call("wait", duration=seconds)
-    return None
+    granted = call_of(action)
+    return {"name": granted[0], "input": granted[1]} if granted else None
 
 
 def _said(modifiers: tuple[str, ...]) -> str | None:

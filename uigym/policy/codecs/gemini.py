@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from uigym.policy.codecs.granted import ARGUMENTS, call_of, read_call
 from uigym.policy.codecs.screen import (
     NOTCH_PX,
     Screen,
@@ -75,6 +76,8 @@ def _actions(name: str, args: Mapping[str, Any], screen: Screen) -> Iterator[Act
             yield Wait(
                 5.0 if name != "wait" else number(args.get("seconds", args.get("duration", 1)), "seconds", 0, 300)
             )
+        case _ if name in ARGUMENTS:
+            yield read_call(name, args)
         case "take_screenshot" | "open_web_browser":
             yield Wait(0.0)  # the next picture comes by itself
         case _:
@@ -151,4 +154,5 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
             return {"name": "navigate", "args": {"url": url}}
         case Back():
             return {"name": "go_back", "args": {}}
-    return None
+    granted = call_of(action)
+    return {"name": granted[0], "args": granted[1]} if granted else None

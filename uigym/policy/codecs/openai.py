@@ -6,10 +6,14 @@ an action alone. Coordinates are px of the picture shown.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from uigym.policy.codecs.granted import call_of, read_call
 from uigym.policy.codecs.screen import Screen, Unreadable, fields, held, need, number, read, text, unknown
+from uigym.policy.codecs.spelling import keys
 from uigym.types import Action, Back, Click, Drag, Key, Move, Scroll, Type, Wait
 
 ACTIONS = ("click", "double_click", "drag", "keypress", "move", "screenshot", "scroll", "type", "wait")
@@ -27,10 +31,29 @@ def decode(said: object, screen: Screen) -> tuple[Action, ...]:
             raise Unreadable("a computer_call has an action or a list of actions")
         if found is not None and not isinstance(found, list | tuple):
             raise Unreadable("actions must be a list")
-        for one in [call] if found is None else found:
-            yield _action(fields(one, "an action"), screen)
+        if call.get("type") == "function_call":
+            yield _called(call)
+            return
+        actions = [_action(fields(one, "an action"), screen) for one in ([call] if found is None else found)]
+        yield from _tripled(actions)
 
     return read(said, actions)
+
+
+def _called(call: Mapping[str, Any]) -> Action:
+    try:
+        return read_call(text(call.get("name"), "the name"), fields(json.loads(call.get("arguments") or "{}"), "args"))
+    except json.JSONDecodeError as exc:
+        raise Unreadable(f"the arguments of a function_call are not JSON: {exc}") from None
+
+
+def _tripled(actions: list[Action]) -> Iterator[Action]:
+    """Three clicks of one call on one point are the triple click that OpenAI has no word for."""
+    while actions:
+        first = actions[0]
+        triple = isinstance(first, Click) and first.count == 1 and actions[:3] == [first] * 3
+        yield replace(first, count=3) if triple and isinstance(first, Click) else first
+        actions = actions[3 if triple else 1 :]
 
 
 def _action(args: Mapping[str, Any], screen: Screen) -> Action:
@@ -47,10 +70,10 @@ def _action(args: Mapping[str, Any], screen: Screen) -> Action:
             points = tuple(_point(fields(point, "a point"), screen) for point in path)
             return Drag(points, modifiers=held(args.get("keys")))
         case "keypress":
-            keys = need(args, "keys", "keypress")
-            if not isinstance(keys, list | tuple) or not keys:
+            pressed = need(args, "keys", "keypress")
+            if not isinstance(pressed, list | tuple) or not pressed:
                 raise Unreadable("keypress: keys must be a list of at least one key")
-            return Key("+".join(text(key, "a key") for key in keys))
+            return Key("+".join(text(key, "a key") for key in pressed))
         case "move":
             return Move(*_point(args, screen))
         case "scroll":
@@ -89,9 +112,11 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
 
     match action:
         case Click(x, y, "left", 2, modifiers):
-            return {"type": "double_click", **at(x, y), **_keys(modifiers)}
+            return {"type": "double_click", **at(x, y), "keys": None, **_keys(modifiers)}  # it must be there
         case Click(x, y, button, 1, modifiers):
             return {"type": "click", **at(x, y), "button": {"middle": "wheel"}.get(button, button), **_keys(modifiers)}
+        case Click(x, y, "left", 3, modifiers):
+            return {"type": "computer_call", "actions": [_click_at(at(x, y), modifiers)] * 3}
         case Move(x, y):
             return {"type": "move", **at(x, y)}
         case Drag(path, "left", modifiers):
@@ -102,10 +127,15 @@ def encode(action: Action, screen: Screen) -> dict[str, Any] | None:
         case Type(said):
             return {"type": "type", "text": said}
         case Key(chord):
-            return {"type": "keypress", "keys": ["+"] if chord == "+" else chord.split("+")}
+            return {"type": "keypress", "keys": keys(chord)}
         case Wait():
             return {"type": "wait"}
-    return None
+    granted = call_of(action)
+    return {"type": "function_call", "name": granted[0], "arguments": json.dumps(granted[1])} if granted else None
+
+
+def _click_at(point: dict[str, int], modifiers: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "click", **point, "button": "left", **_keys(modifiers)}
 
 
 def _keys(modifiers: tuple[str, ...]) -> dict[str, list[str]]:

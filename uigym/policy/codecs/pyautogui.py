@@ -7,10 +7,13 @@ picture, as pyautogui itself does. Several lines are several actions.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from uigym.policy.codecs.calls import Call, parse
-from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, moved, number, read, text, unknown
+from uigym.policy.codecs.granted import ARGUMENTS, python, read_call
+from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, held, moved, number, read, text, unknown
+from uigym.policy.codecs.spelling import lower
 from uigym.types import Action, Answer, Click, Done, Drag, HoldKey, Key, MouseDown, MouseUp, Move, Scroll, Type, Wait
 
 SHARES = (1.0, 1.0)
@@ -20,7 +23,7 @@ _CLICKS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 ACTIONS = (
     *_CLICKS, "moveTo", "dragTo", "mouseDown", "mouseUp", "scroll", "hscroll", "write", "typewrite", "press", "hotkey", "sleep", "wait", "terminate",
-    "answer",
+    "answer", "keyDown", "keyUp",
 )  # fmt: skip
 _POINT = ("x", "y")
 _MAX = 100
@@ -30,11 +33,14 @@ def decode(said: object, screen: Screen, space: tuple[float, float] = SHARES) ->
     """The actions of a text of calls."""
 
     def actions() -> Iterator[Action]:
-        now = screen
+        now, pressed = screen, list[str]()
         for call in parse(text(said, "the reply")):
+            if call.name in ("pyautogui.keyDown", "pyautogui.keyUp"):
+                _press(call, pressed)
+                continue
             for action in _actions(call, now, space):
                 now = moved(now, action)
-                yield action
+                yield _with(action, pressed) if pressed else action
 
     return read(said, actions)
 
@@ -44,8 +50,36 @@ def decode_px(said: object, screen: Screen) -> tuple[Action, ...]:
     return decode(said, screen, screen.picture)
 
 
+def _press(call: Call, pressed: list[str]) -> None:
+    """Keep what keyDown presses until keyUp."""
+    key = text(call.bind("key").get("key"), "key")
+    if call.name.endswith("keyDown"):
+        pressed.append(key)
+    elif key in pressed:
+        pressed.remove(key)
+    else:
+        raise Unreadable(f"keyUp: {key!r:.40} is not pressed")
+
+
+def _with(action: Action, pressed: list[str]) -> Action:
+    """The action while keys are held."""
+    match action:
+        case Move():
+            return action
+        case Click() | Drag() | Scroll():
+            return replace(action, modifiers=held(pressed))
+        case Key(chord):
+            return Key("+".join([*pressed, chord]))
+        case Wait(seconds):
+            return HoldKey("+".join(pressed), seconds)
+    raise Unreadable(f"a {type(action).__name__} while keys are held is not offered")
+
+
 def _actions(call: Call, screen: Screen, space: tuple[float, float]) -> Iterator[Action]:
     owner, _, name = call.name.rpartition(".")
+    if not owner and name in ARGUMENTS:
+        yield read_call(name, call.bind(*ARGUMENTS[name]))
+        return
     if owner not in ("", "pyautogui", "computer", "time"):
         raise unknown(call.name, ACTIONS)
 
@@ -129,6 +163,9 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = SHARES) 
         return f"x={right}, y={down}"
 
     match action:
+        case Click(modifiers=pressed) | Drag(modifiers=pressed) | Scroll(modifiers=pressed) if pressed:
+            inner = encode(replace(action, modifiers=()), screen, space)
+            return _while([lower(name)[0] for name in pressed], inner) if inner else ""
         case Click(x, y, button, count, ()) if count == 1 or button == "left":
             name = {2: "doubleClick", 3: "tripleClick"}.get(count, {"left": "click"}.get(button, f"{button}Click"))
             return f"pyautogui.{name}({at(x, y)})"
@@ -136,6 +173,10 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = SHARES) 
             return f"pyautogui.moveTo({at(x, y)})"
         case Drag(path, button, ()) if len(path) == 2:
             return f"pyautogui.moveTo({at(*path[0])})\npyautogui.dragTo({at(*path[1])}, button={button!r})"
+        case Drag(path, button, ()):
+            first, *others = (f"pyautogui.moveTo({at(*point)})" for point in path)
+            down, up = (f"pyautogui.{name}(button={button!r})" for name in ("mouseDown", "mouseUp"))
+            return "\n".join([first, down, *others, up])
         case MouseDown(x, y, button):
             return f"pyautogui.mouseDown({at(x, y)}, button={button!r})"
         case MouseUp(x, y, button):
@@ -146,18 +187,25 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = SHARES) 
             return f"pyautogui.hscroll({dx / NOTCH_PX:g}, {at(x, y)})"
         case Type(said):
             return f"pyautogui.write({said!r})"
-        case Key("+"):
-            return "pyautogui.press('+')"
         case Key(chord):
-            keys = ", ".join(repr(part) for part in chord.split("+"))
-            return f"pyautogui.hotkey({keys})" if "+" in chord else f"pyautogui.press({keys})"
+            keys = lower(chord)
+            return f"pyautogui.{'hotkey' if len(keys) > 1 else 'press'}({', '.join(map(repr, keys))})"
+        case HoldKey(chord, seconds):
+            return _while(lower(chord), f"time.sleep({seconds!r})")
         case Wait(seconds):
             return f"computer.wait(seconds={seconds!r})"
         case Answer(said):
             return f"answer({said!r})"
         case Done():
             return "computer.terminate(status='success')"
-    return ""
+    return python(action)
+
+
+def _while(keys: list[str], call: str) -> str:
+    """The call while keys are held."""
+    down = [f"pyautogui.keyDown({key!r})" for key in keys]
+    up = [f"pyautogui.keyUp({key!r})" for key in reversed(keys)]
+    return "\n".join([*down, call, *up])
 
 
 def encode_px(action: Action, screen: Screen) -> str:

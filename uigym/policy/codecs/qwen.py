@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from uigym.policy.codecs.granted import ARGUMENTS, call_of, read_call
 from uigym.policy.codecs.screen import (
     CLICKS,
     Screen,
@@ -26,6 +27,7 @@ from uigym.policy.codecs.screen import (
     text,
     unknown,
 )
+from uigym.policy.codecs.spelling import lower
 from uigym.types import Action, Answer, Click, Done, Drag, Key, Move, Scroll, Type, Wait
 
 GRID = (1000.0, 1000.0)
@@ -101,8 +103,10 @@ def _calls(said: object) -> Iterator[Mapping[str, Any]]:
 
 def _action(call: Mapping[str, Any], screen: Screen, space: tuple[float, float]) -> Action:
     args = fields(call.get("arguments", call), "arguments")
+    if "arguments" in call and call.get("name") in ARGUMENTS:
+        return read_call(call["name"], args)
     if "arguments" in call and call.get("name") != "computer_use":
-        raise unknown(call.get("name"), ["computer_use"])
+        raise unknown(call.get("name"), ["computer_use", *ARGUMENTS])
     name = need(args, "action", "computer_use")
 
     def at() -> tuple[float, float]:
@@ -160,14 +164,15 @@ def encode(action: Action, screen: Screen, space: tuple[float, float] = GRID) ->
         case Type(said):
             return _said("type", text=said)
         case Key(chord):
-            return _said("key", keys=["+"] if chord == "+" else chord.split("+"))
+            return _said("key", keys=lower(chord))
         case Wait(seconds):
             return _said("wait", time=seconds)
         case Answer(said):
             return _said("answer", text=said)
         case Done():
             return _said("terminate", status="success")
-    return ""
+    granted = call_of(action)
+    return _called(*granted) if granted else ""
 
 
 def encode_px(action: Action, screen: Screen) -> str:
@@ -176,5 +181,9 @@ def encode_px(action: Action, screen: Screen) -> str:
 
 
 def _said(action: str, **args: Any) -> str:
-    call = {"name": "computer_use", "arguments": {"action": action, **args}}
+    return _called("computer_use", {"action": action, **args})
+
+
+def _called(name: str, args: dict[str, Any]) -> str:
+    call = {"name": name, "arguments": args}
     return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"

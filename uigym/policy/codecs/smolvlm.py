@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from uigym.policy.codecs.calls import Call, parse
+from uigym.policy.codecs.granted import ARGUMENTS, python, read_call
 from uigym.policy.codecs.screen import (
     NOTCH_PX,
     Screen,
@@ -23,6 +24,7 @@ from uigym.policy.codecs.screen import (
     unknown,
     wheel,
 )
+from uigym.policy.codecs.spelling import lower
 from uigym.types import Action, Answer, Back, Click, Done, Drag, Key, Move, Scroll, Type, Wait
 
 ACTIONS = (
@@ -80,6 +82,8 @@ def _action(call: Call, screen: Screen) -> Action:
         case "final_answer":
             answer = call.bind("answer").get("answer", "")
             return Answer(str(answer)) if str(answer) else Done()
+    if call.name in ARGUMENTS:
+        return read_call(call.name, call.bind(*ARGUMENTS[call.name]))
     raise unknown(call.name, ACTIONS)
 
 
@@ -120,7 +124,7 @@ def _call(action: Action, screen: Screen) -> str:
         case Type(said):
             return f"type(text={said!r})"
         case Key(chord):
-            keys = [chord] if chord == "+" else chord.split("+")
+            keys = lower(chord)
             return f"press(keys={keys if len(keys) > 1 else keys[0]!r})"
         case Wait(seconds):
             return f"wait(seconds={seconds!r})"
@@ -130,4 +134,4 @@ def _call(action: Action, screen: Screen) -> str:
             return f"final_answer({said!r})"
         case Done():
             return "final_answer()"
-    return ""
+    return python(action)

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 
 from uigym.policy.codecs.calls import Call, parse
+from uigym.policy.codecs.granted import ARGUMENTS, python, read_call
 from uigym.policy.codecs.qwen import smart_resize
 from uigym.policy.codecs.screen import NOTCH_PX, Screen, Unreadable, direction, read, text, unknown, wheel
+from uigym.policy.codecs.spelling import lower
 from uigym.types import Action, Answer, Click, Done, Drag, Key, Scroll, Type, Wait
 
 ACTIONS = ("click", "left_double", "right_single", "drag", "hotkey", "type", "scroll", "wait", "finished", "call_user")
@@ -75,6 +77,8 @@ def _action(call: Call, screen: Screen) -> Action:
             return _speak(call.name, text(call.named.get("content", ""), "content"))
         case "call_user":
             return Done()
+    if call.name in ARGUMENTS:
+        return read_call(call.name, call.bind(*ARGUMENTS[call.name]))
     raise unknown(call.name, ACTIONS)
 
 
@@ -118,17 +122,15 @@ def encode(action: Action, screen: Screen) -> str:
             return f"scroll(point={at(x, y)}, direction='{way}')"
         case Type(said):
             return f"type(content='{_escaped(said)}')"
-        case Key("+"):
-            return "hotkey(key='+')"
         case Key(chord):
-            return f"hotkey(key='{_escaped(chord.replace('+', ' ').lower())}')"
+            return f"hotkey(key='{_escaped(' '.join(lower(chord)))}')"
         case Wait():
             return "wait()"
         case Answer(said):
             return f"finished(content='{_escaped(said)}')"
         case Done():
             return "finished(content='')"
-    return ""
+    return python(action)
 
 
 def _escaped(content: str) -> str:

@@ -79,6 +79,7 @@ class Engine:
         denominator: float,
         old: Sequence[Sequence[float]] | None = None,
         reference: Sequence[Sequence[float]] | None = None,
+        rate: float | None = None,
     ) -> dict[str, float]:
         """One update by the policy loss.
 
@@ -86,16 +87,17 @@ class Engine:
             windows: As they were sampled.
             advantages: One a window, or one for each of its replies.
             pngs: The windows' pictures by hash.
-            denominator: What the loss is divided by: see `losses.denominator`.
+            denominator: What the loss is divided by: see `losses.divisor`.
             old: Log-probabilities under the weights that the first update on these windows began with, from `score`;
                 None where this is the first.
             reference: The same under a reference policy, where the loss has a KL term.
+            rate: Learning rate of this update; None is that of the settings.
 
         Returns:
             What `policy_loss` says, put together; entropy, nats a reply token; grad_norm, before it is cut; rate; tokens, rows and
             replies (tokens) that were learnt from; skipped, 1 where the gradient was not finite, so that nothing was changed.
         """
-        return self._lead("train", Work(windows, advantages, old, reference, denominator), pngs)
+        return self._lead("train", Work(windows, advantages, old, reference, denominator, rate), pngs)
 
     def imitate(
         self, windows: Sequence[Window], pngs: Mapping[str, bytes], *, rate: float | None = None
@@ -251,8 +253,7 @@ class Engine:
     def _step(self, given: float | None) -> dict[str, float]:
         learning = [p for p in self.model.parameters() if p.requires_grad]
         norm = float(whole(nn.utils.clip_grad_norm_(learning, self.settings.clip)))
-        rising = min(1.0, (self.updates + 1) / max(self.settings.warmup, 1))
-        rate = self.settings.rate * rising if given is None else given
+        rate = self.settings.rate if given is None else given
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         if math.isfinite(norm):

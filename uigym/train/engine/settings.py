@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import torch
 
@@ -36,12 +36,10 @@ class EngineSettings:
     """
 
     rate: float = 1e-6
-    """Learning rate of AdamW."""
+    """Learning rate of AdamW, where an update is given none."""
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = 0.0
     """Of matrices; vectors have none."""
-    warmup: int = 0
-    """Updates over which the rate rises from 0."""
     clip: float = 1.0
     """Most that the norm of an update's gradient may be."""
     precision: Precision = "bf16"
@@ -69,7 +67,6 @@ class EngineSettings:
         for ok, what in (
             (self.rate >= 0, f"rate must be 0 or more, not {self.rate}"),
             (self.clip > 0, f"clip must be above 0, not {self.clip}"),
-            (self.warmup >= 0, f"warmup must be 0 or more updates, not {self.warmup}"),
             (self.precision in ("bf16", "fp32"), f"precision must be bf16 or fp32, not {self.precision!r}"),
             (0 <= self.recompute <= 1, f"recompute is a share of the layers, from 0 to 1, not {self.recompute}"),
             (self.budget >= 1, f"budget must be at least 1 token, not {self.budget}"),
@@ -79,6 +76,13 @@ class EngineSettings:
         ):
             if not ok:
                 raise ConfigError(what)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """What `dataclasses.asdict` made, perhaps after a way through JSON."""
+        lora = values["lora"]
+        adapters = Lora(lora["rank"], lora["alpha"], tuple(lora["targets"])) if lora else None
+        return cls(**{**values, "betas": tuple(values["betas"]), "lora": adapters})
 
     @property
     def dtype(self) -> torch.dtype:
