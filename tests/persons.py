@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ from playwright.async_api import Page, async_playwright, expect
 from uigym.browser import find_chromium
 from uigym.env import Env
 from uigym.harness import Harness
+from uigym.record import Demo, Proof
 from uigym.record.attempt import Giver, Prove
 from uigym.record.prove import prove as proves
 from uigym.record.serve import Recorder
@@ -26,6 +27,7 @@ from uigym.types import (
     Dialog,
     Done,
     Drag,
+    Episode,
     Goto,
     Key,
     Move,
@@ -165,6 +167,12 @@ class Person:
                 return await self.end(action)
             await self.do(action)
         return await self.end()
+
+
+async def trusting(harness: Harness, episode: Episode, demo: Demo, *, told: Mapping[int, str] | None = None) -> Proof:
+    """For tests that are about something else: what passed, counts."""
+    passed = episode.verdict is not None and episode.verdict.success
+    return Proof(passed, passed, True)
 
 
 @asynccontextmanager

@@ -30,7 +30,7 @@ from uigym.types import (
 )
 
 
-def reduced(*raws: Raw, hovers: bool = False) -> list[Action]:
+def reduced(*raws: Raw, hovers: int = 0) -> list[Action]:
     reducer = Reducer()
     for raw in raws:
         reducer.feed(raw)
@@ -101,7 +101,15 @@ def test_an_act_begins_with_the_way_to_it_and_hovers_are_kept_aside() -> None:
         reducer.feed(raw)
     (click,) = reducer.acts()
     assert click.begin == 2 and click.end == 5
-    assert [act.action for act in reducer.acts(hovers=True)] == [Move(5, 5), Click(10, 10)]
+    assert [act.action for act in reducer.acts(9)] == [Move(5, 5), Click(10, 10)]
+    for at, x in ((2.0, 20), (2.1, 21)):
+        reducer.feed(Raw("move", at, x, 20))
+        reducer.rested()
+    for raw in press(2.5, 30, 30):
+        reducer.feed(raw)
+    moves = [[act.action for act in reducer.acts(count) if isinstance(act.action, Move)] for count in range(4)]
+    first, second, third = Move(5, 5), Move(20, 20), Move(21, 20)
+    assert moves == [[], [first, third], [first, second, third], [first, second, third]]
 
 
 def test_what_the_page_does_late_is_waited_for() -> None:
@@ -138,7 +146,7 @@ def test_every_action_can_be_performed_and_nothing_typed_is_lost(raws: list[Raw]
         reducer.joins(raw)
         reducer.feed(raw)
     reducer.finish()
-    acts = reducer.acts(hovers=True)
+    acts = reducer.acts(9)
     for act in acts:
         check(act.action, (400, 300), GRANTED)
         assert action_from_json(json.loads(json.dumps(action_to_json(act.action)))) == act.action

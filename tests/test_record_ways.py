@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from persons import Person, person_at
+from persons import Person, person_at, trusting
 from playwright.async_api import expect
 
 import uigym.record.window
@@ -124,7 +124,7 @@ async def test_a_page_that_ends_the_episode_ends_the_attempt(tmp_path: Path) -> 
 
 
 async def test_a_product_that_dies_breaks_the_attempt_and_another_one_may_follow(tmp_path: Path) -> None:
-    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path)) as (person, _):
+    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path), trusting) as (person, _):
         await person.showing()
         await person.click("#save")
         await person.settled()
@@ -147,7 +147,7 @@ def end_product(person: Person) -> None:
 
 @pytest.mark.parametrize("view", [{"viewport": {"width": 400, "height": 700}}, {"device_scale_factor": 1.5}])
 async def test_any_window_and_zoom_will_do(view: dict[str, object], tmp_path: Path) -> None:
-    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path), **view) as (person, _):
+    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path), trusting, **view) as (person, _):
         await person.showing()
         await person.click("#twice", click_count=2)
         await person.settled()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from persons import Person, person_at
+from persons import Person, person_at, trusting
 from playwright.async_api import expect
 
 import uigym.record.live
@@ -190,7 +190,7 @@ async def test_a_password_is_kept_nowhere(tmp_path: Path) -> None:
 async def test_what_was_done_last_is_taken_back_and_an_attempt_is_dropped(tmp_path: Path) -> None:
     store = RunStore(tmp_path)
     wanted = [Request("show", 0), Request("show", 1)]
-    async with person_at(HANDS, wanted, store) as (person, way):
+    async with person_at(HANDS, wanted, store, trusting) as (person, way):
         await person.showing()
         await person.click("#twice", click_count=2)
         await person.click("#right", button="right")
@@ -257,7 +257,7 @@ async def test_only_the_page_itself_may_ask(tmp_path: Path) -> None:
 
 
 async def test_what_is_copied_in_the_product_can_be_pasted_there_and_elsewhere(tmp_path: Path) -> None:
-    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path)) as (person, _):
+    async with person_at(HANDS, [Request("show", 0)], RunStore(tmp_path), trusting) as (person, _):
         await person.showing()
         keys = person.page.keyboard
         await person.click("#name")

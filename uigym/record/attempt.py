@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -17,6 +17,9 @@ from uigym.record.reduce import Act
 from uigym.record.withhold import Withheld, withhold
 from uigym.store import RunStore
 from uigym.types import Answer, Done, Episode, StepRecord
+
+HOVERS = (1, 4)
+"""So many movements before an act are put back, one number after the other, where it does not count without."""
 
 
 class Prove(Protocol):
@@ -71,10 +74,9 @@ async def conclude(
         ProductError, BrowserError, VerifierError: The machinery failed; nothing counts.
         StoreError: The folder cannot be written.
     """
-    env = live.env
-    last = None if live.over else ending
+    env, last = live.env, None if live.over else ending
     live.reducer.finish()
-    lean, full = live.reducer.acts(), live.reducer.acts(hovers=True)
+    lean, full = live.reducer.acts(), live.reducer.acts(HOVERS[-1])
     played = await env.end_by_hand(steps_of(live, lean), live.pictures(full), live.marks[-1].image, last)
     held = _withheld(live, played, lean)
     demo = _demo(played, env.harness, giver, held)
@@ -82,17 +84,26 @@ async def conclude(
         _store(store, held.episode, env.images, demo, live.reducer.raws)
     tell()
     proof = await proven(prove, env.harness, held, demo)
-    if not proof.counts and len(full) > len(lean) and played.verdict is not None and played.verdict.success:
-        ends = played.steps[len(lean) :]
-        longer = replace(played, steps=(*steps_of(live, full), *ends))
-        other = _withheld(live, longer, full)
-        second = await proven(prove, env.harness, other, replace(demo, notes=_notes(other)))
-        if second.counts:
-            held, proof, demo = other, second, replace(demo, notes=_notes(other))
-            _store(store, held.episode, env.images, demo, live.reducer.raws)
+    if not proof.counts and played.verdict is not None and played.verdict.success:
+        for other in _with_hovers(live, played, lean):
+            noted = replace(demo, notes=dict(other.notes))
+            if (second := await proven(prove, env.harness, other, noted)).counts:
+                held, demo, proof = other, noted, second
+                _store(store, held.episode, env.images, demo, live.reducer.raws)
+                break
     demo = replace(demo, proofs=(*demo.proofs, proof))
     write_demo(store, played.id, demo)
     return Attempt(held.episode, demo)
+
+
+def _with_hovers(live: Live, played: Episode, lean: Sequence[Act]) -> Iterator[Withheld]:
+    """The episode with movements that may have been needed, fewest first."""
+    ends, counts = played.steps[len(lean) :], {len(lean)}
+    for hovers in HOVERS:
+        acts = live.reducer.acts(hovers)
+        if len(acts) not in counts:
+            counts.add(len(acts))
+            yield _withheld(live, replace(played, steps=(*steps_of(live, acts), *ends)), acts)
 
 
 async def proven(prove: Prove, harness: Harness, held: Withheld, demo: Demo) -> Proof:
@@ -148,10 +159,6 @@ def _withheld(live: Live, episode: Episode, acts: Sequence[Act]) -> Withheld:
     return withhold(episode, [n for n, act in enumerate(acts) if act.withheld], live.secrets)
 
 
-def _notes(held: Withheld) -> Mapping[str, object]:
-    return dict(held.notes)
-
-
 def _demo(episode: Episode, harness: Harness, giver: Giver, held: Withheld) -> Demo:
     width, height = harness.viewport
-    return Demo(giver.by, giver.way, width, height, episode.scale, notes=_notes(held))
+    return Demo(giver.by, giver.way, width, height, episode.scale, notes=dict(held.notes))

@@ -64,6 +64,7 @@ class Live:
         self.images: dict[str, bytes] = {}
         self.secrets: set[str] = set()
         """What password fields held."""
+        self._growing = ""
         self.note = ""
         """What the person should read: why something was refused, what the page said."""
         self.closed = False
@@ -232,7 +233,10 @@ class Live:
             return False
         value = await self.hand.secret()
         if value:
+            if self._growing and value.startswith(self._growing):  # of a text in the making, only the whole is secret
+                self.secrets.discard(self._growing)
             self.secrets.add(value)
+        self._growing = value or ""
         return value is not None
 
     def _part(self, raw: Raw) -> Part | None:

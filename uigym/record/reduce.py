@@ -96,11 +96,17 @@ class Reducer:
         self._late: float | None = None
         self._open = False  # whether the last act may still grow
 
-    def acts(self, hovers: bool = False) -> tuple[Act, ...]:
-        """The actions; with `hovers`, also movements that may be needed and waits that go with them."""
-        if hovers:
-            return tuple(self._acts)
-        return tuple(act for act in self._acts if not act.hover)
+    def acts(self, hovers: int = 0) -> tuple[Act, ...]:
+        """The actions; before each, so many of the last movements that may be needed, with the waits that go with them."""
+        found: list[Act] = []
+        aside: list[Act] = []
+        for act in self._acts:
+            if act.hover:
+                aside.append(act)
+                continue
+            found += [*_last(aside, hovers), act]
+            aside = []
+        return (*found, *_last(aside, hovers))
 
     @property
     def busy(self) -> bool:
@@ -316,6 +322,15 @@ class Reducer:
         while seconds >= _LATE_S and left > 0:
             self._acts.append(Act(Wait(min(left, _WAIT_S)), begin, begin, at, at, idle=True, hover=hover))
             left -= _WAIT_S
+
+
+def _last(aside: Sequence[Act], moves: int) -> list[Act]:
+    """So many of the last movements that were kept aside, each with the waits before it."""
+    starts = [number for number, act in enumerate(aside) if isinstance(act.action, Move)]
+    if not moves or not starts:
+        return []
+    first = max(starts[-moves - 1] + 1 if len(starts) > moves else 0, 0)
+    return list(aside[first : starts[-1] + 1])
 
 
 def _typed(raw: Raw) -> str:

@@ -75,7 +75,7 @@ class Studio:
         self._number = 0
         self._phase: Phase = "starting"
         self._result: Attempt | None = None
-        self._trouble = ""
+        self._trouble = self._instruction = ""
         self._commands: asyncio.Queue[Command] = asyncio.Queue()
         self._working: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -124,7 +124,7 @@ class Studio:
             "number": self._number + 1,
             "total": len(self._wanted),
             "counted": self.tally.counted,
-            "instruction": self.env.instance.instruction if showing else "",
+            "instruction": self._instruction,
             "limit": task.max_steps,
             "width": harness.viewport[0],
             "height": harness.viewport[1],
@@ -187,7 +187,7 @@ class Studio:
         """A new attempt; with `undone`, what was done in that one but for its last act is done again."""
         self._to("undoing" if undone else "starting")
         await self._stop_live()
-        self._result, self._trouble = None, ""
+        self._result, self._trouble, self._instruction = None, "", ""
         request = self._request
         name = _free_name(self._store, request.id(self.env.harness.name))
         try:
@@ -199,7 +199,7 @@ class Studio:
         except UIGymError as error:
             await self._break(error)
             return
-        self.live, self.began = live, self.began + 1
+        self.live, self.began, self._instruction = live, self.began + 1, seen.instruction
         self._working = asyncio.create_task(live.run())
         self._to("showing")
 

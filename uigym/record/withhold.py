@@ -6,6 +6,7 @@ else they say "prompt", and whoever replays it has to be told (`uigym.record.wit
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from uigym.store import episode_from_json, episode_to_json
-from uigym.types import Episode, StepRecord, Type
+from uigym.types import Download, Episode, StepRecord, Type
 
 WITHHELD = "[withheld]"
 """What is stored in the place of such a text."""
@@ -79,7 +80,17 @@ def _without(episode: Episode, secrets: Sequence[str]) -> Episode:
     told = {
         name: value if name in kept else _replaced(value, spelt) for name, value in episode_to_json(episode).items()
     }
-    return replace(episode_from_json(told), downloads=episode.downloads)
+    return replace(episode_from_json(told), downloads=tuple(_cleared(one, spelt) for one in episode.downloads))
+
+
+def _cleared(download: Download, spelt: Sequence[str]) -> Download:
+    """A file that the page gave, without what was withheld."""
+    content = download.content
+    for text in spelt:
+        content = content.replace(text.encode(), WITHHELD.encode())
+    if content == download.content:
+        return download
+    return replace(download, content=content, size=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
 def _in_json(text: str) -> str:

@@ -264,7 +264,10 @@ function judged(told) {
     path.setAttribute("d", SIGNS[holds]); sign.append(path); line.append(sign, text);
     return line;
   }));
-  $("reason").textContent = result.reason;
+  $("reason").textContent = result.reason.charAt(0).toUpperCase() + result.reason.slice(1);
+  $("redo").textContent = result.counts ? "Undo this attempt" : "Try again";
+  $("redo").classList.toggle("main", !result.counts);
+  $("next").classList.toggle("main", result.counts);
   $("next").textContent = told.number < told.total ? (result.counts ? "Next task" : "Keep it, next task") : "Finish";
   $("end").hidden = told.number >= told.total;
   if (changed) (result.counts ? $("next") : $("redo")).focus();
