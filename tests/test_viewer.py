@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
@@ -398,6 +401,17 @@ def test_the_command_writes_one_run_or_one_episode(runs: Path, tmp_path: Path) -
     assert result.exit_code == 2 and "Name one of them" in result.output
     result = CliRunner().invoke(command, ["view", str(tmp_path / "nowhere")])
     assert result.exit_code == 2 and "no folder" in result.output
+
+
+def test_the_command_prints_an_address_that_opens_and_ends_when_told(runs: Path) -> None:
+    command = [sys.executable, "-m", "uigym", "view", str(runs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        with httpx.Client(follow_redirects=True, trust_env=False) as person:
+            assert "Task by policy" in person.get(address).text
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
 
 
 def test_an_empty_run_has_a_page(tmp_path: Path) -> None:

@@ -51,6 +51,12 @@ def print_path(path: Path) -> None:
     sys.stdout.write(f"{path}\n")
 
 
+def print_address(url: str) -> None:
+    """The address of a server that was started; written at once, since the command goes on."""
+    sys.stdout.write(f"{url}\n")
+    sys.stdout.flush()
+
+
 def say(text: str) -> None:
     """A remark on stderr."""
     err().print(escape(text), soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from uigym.cli.terminal import print_path, say
+from uigym.cli.terminal import print_address, print_path, say
 from uigym.errors import ConfigError
 
 
@@ -82,7 +82,7 @@ async def _serve(app: object, port: int, path: str, browser: bool) -> None:
     from uigym.viewer import Server
 
     async with Server(app, port) as server:
-        print_path(Path(server.url(path)))
+        print_address(server.url(path))
         say("Open this address. Ctrl+C ends it.")
         if browser:
             webbrowser.open(server.url(path))
