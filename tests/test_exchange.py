@@ -454,6 +454,16 @@ def test_a_folder_is_exported_in_a_word(tmp_path: Path) -> None:
     assert command("--help").stdout.count("demos") >= 2 and command().exit_code != 0
 
 
+@pytest.mark.parametrize("name", ["demos", "tasks"])
+def test_a_folder_may_be_called_like_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / name, (Click(**LEFT), Done()))
+    for number, words in enumerate([[name], ["demos", name]]):
+        done = command(*words, "--to", "adp", "--out", f"out{number}")
+        assert done.exit_code == 0 and "1 demonstrations with 2 actions" in done.stdout, done.output
+    assert "HARNESS" in command("tasks", "kiosk", "--help").stdout, "a command that another word follows"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

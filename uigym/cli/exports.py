@@ -22,7 +22,13 @@ class _Exports(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the command's name before a folder."""
         known = [*self.commands, *ctx.help_option_names]
-        return super().parse_args(ctx, args if not args or args[0] in known else ["demos", *args])
+        named = not args or (args[0] in known and not _is_a_run(args))
+        return super().parse_args(ctx, args if named else ["demos", *args])
+
+
+def _is_a_run(args: list[str]) -> bool:
+    """Whether the first word is a folder that is called like a command: it holds a run, and no other word follows it."""
+    return (Path(args[0]) / "run.json").is_file() and args[1:2] != [] and args[1].startswith("-")
 
 
 exports = typer.Typer(
