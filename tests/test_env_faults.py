@@ -59,6 +59,9 @@ class FakeSession:
         self.script, self.done = script, ""
         self.guard = SimpleNamespace(step=0, refusals=())
 
+    def complaints(self) -> tuple[Any, ...]:
+        return ()
+
     async def open(self, path: str, timeout_s: float) -> Frame:
         return await self.look()
 

@@ -286,6 +286,10 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         families.open(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    with pytest.raises(ConfigError, match=r"no tokenizer.json in .*: copy it from where the model is from"):
+        families.open(tmp_path)
+    model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"added_tokens": [], "model": model}))
     with pytest.raises(ConfigError, match=r"the tokenizer of .* has no <\|im_start\|>"):
         families.open(tmp_path)
     with pytest.raises(ConfigError, match="no local model speaks 'gemini'; expected one of qwen3"):

@@ -45,7 +45,7 @@ def import_(
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Who gave the recording.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a recording of another tool into a demonstration.
+    """Take in a recording of another tool.
 
     It is done once in the harness, by mouse and keyboard, on the data of the seed; then it is played again to prove
     that it counts. A step that cannot be done is told with the reason, and nothing is stored.

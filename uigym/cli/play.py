@@ -208,7 +208,7 @@ def report_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run: what --out named.")],
     episodes: Annotated[int, typer.Option(min=1, max=500, help="Show at most so many, failures first.")] = 20,
 ) -> None:
-    """Make a page of a run's episodes, or the page of a training run again.
+    """Make a page of a run, or of a training run.
 
     What was seen and done, step by step, and what the verifier says; of a training run its curves and signs of trouble.
 
