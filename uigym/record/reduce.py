@@ -104,7 +104,7 @@ class Reducer:
             if act.hover:
                 aside.append(act)
                 continue
-            found += [*_last(aside, hovers), act]
+            found += _from_the_first([*_last(aside, hovers), act], aside)
             aside = []
         return (*found, *_last(aside, hovers))
 
@@ -331,6 +331,13 @@ def _last(aside: Sequence[Act], moves: int) -> list[Act]:
         return []
     first = max(starts[-moves - 1] + 1 if len(starts) > moves else 0, 0)
     return list(aside[first : starts[-1] + 1])
+
+
+def _from_the_first(acts: list[Act], aside: Sequence[Act]) -> list[Act]:
+    """The acts; the first of them begins with the movements that were left out before it."""
+    if not aside:
+        return acts
+    return [replace(acts[0], begin=min(acts[0].begin, aside[0].begin)), *acts[1:]]
 
 
 def _typed(raw: Raw) -> str:
