@@ -201,3 +201,15 @@ async def test_what_is_withheld_is_gone_from_everything(browser: Browser) -> Non
     assert known.notes == {"withheld": {"1": "params.user.password"}}
     assert 'p&"ss w' in repr(known.episode.after)  # the task says it anyway
     assert withhold(demo.episode, [], []).episode is demo.episode
+
+
+async def test_a_password_that_code_types_is_kept_nowhere(browser: Browser, tmp_path: Path) -> None:
+    async with Env(HANDS, browser) as env:
+        await env.reset("show", 0)
+        async with record(env, tmp_path) as demo:
+            for action in (await middle(env, "#word"), Type("hunter22"), await middle(env, "#save")):
+                await env.step(action)
+        assert env.onlooker is None and demo.proof.counts and demo.demo is not None
+    assert demo.demo.notes == {"withheld": {"1": "prompt"}}
+    kept = b"".join(path.read_bytes() for path in sorted(tmp_path.rglob("*.json*")))  # noqa: ASYNC240
+    assert b"hunter22" not in kept and b"[withheld]" in kept
