@@ -21,7 +21,6 @@ from uigym.errors import ConfigError, StoreError
 from uigym.exchange import FORMATS, Exported, Options, export, tables
 from uigym.exchange.words import Unsayable, difference
 from uigym.policy.codecs import CODECS
-from uigym.record import read_demo
 from uigym.store import RunStore
 from uigym.types import (
     Action,
@@ -256,29 +255,6 @@ def test_a_withheld_password_is_written_only_if_the_task_knows_it(tmp_path: Path
     assert done.left_out == {"a password in it was withheld, and the task does not know it": 1}
     _, found = roundtrip(store, tmp_path / "all", "atif", everything=True)
     assert found["unknown"][1] == Type("[withheld]")
-
-
-def test_a_proof_is_of_the_files_that_were_proven(tmp_path: Path) -> None:
-    store = folder(tmp_path / "run", (Click(**LEFT), Done()), (Click(**LEFT), Done()), (Click(**LEFT), Done()))
-    for name in store.ids():
-        prove(store, name, PROVEN)
-    place = store.directory / "episodes"
-    steps = place / "d0" / "steps.jsonl"
-    steps.write_text(steps.read_text().replace("100.0", "101.0"))
-    (place / "d3").mkdir()
-    for file in (place / "d1").iterdir():  # a copy that calls itself one of another seed
-        (place / "d3" / file.name).write_text(
-            file.read_text().replace('"id": "d1"', '"id": "d3"').replace('"seed": 1', '"seed": 2')
-        )
-    done, found = roundtrip(store, tmp_path / "out", "qwen")
-    assert set(found) == {"d1", "d2"} and done.left_out == {"did not count when it was last replayed": 2}
-    changed = read_demo(store, "d0")
-    assert (
-        changed and changed.proof and "not those that were proven" in changed.proof.reason and len(changed.proofs) == 2
-    )
-    prove(store, "d0", PROVEN)
-    again = read_demo(store, "d0")
-    assert again and again.proof == PROVEN
 
 
 def test_exact_leaves_out_what_would_be_held_nearly(tmp_path: Path) -> None:
