@@ -24,6 +24,12 @@ HASH = frozenset("0123456789abcdef")
 UNREADABLE = (OSError, ValueError, RecursionError)
 """What reading JSON that a stranger may have written can end in."""
 
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("refusals", "console", "watched", "downloads"), list),
+    **dict.fromkeys(("verdict", "failure", "params", "appearance"), dict),
+    **dict.fromkeys(("scale", "wall_s"), (int, float)),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -81,7 +87,7 @@ def read(folder: Path, episode_id: str) -> Recorded | None:
     if not (place / "episode.json").is_file():
         return None
     problems: list[str] = []
-    manifest = _object(place / "episode.json", problems)
+    manifest = dict(_sound(_object(place / "episode.json", problems), problems))
     steps = list(_lines(place / "steps.jsonl", problems))
     told = manifest.get("num_steps")
     if isinstance(told, int) and len(steps) != told:
@@ -124,7 +130,7 @@ def read_states(folder: Path, episode_id: str) -> States:
     except (KeyError, TypeError, AttributeError) as error:
         problems.append(f"states.json is not what this version writes ({type(error).__name__}: {error})")
         before = after = State()
-    network = tuple(each for each in told.get("network") or () if isinstance(each, dict))
+    network = tuple(each for each in _list(told.get("network")) if isinstance(each, dict))
     page = told.get("page")
     return States(before, after, network, page if isinstance(page, dict) else None, "; ".join(problems))
 
@@ -201,6 +207,20 @@ def step_of(record: Record) -> StepRecord:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         action = Invalid(json.dumps(record.get("action"), default=str)[:2000], f"cannot be read: {error}")
         return StepRecord(str(record.get("image") or ""), action, str(record.get("text") or ""), open=NOTHING_OPEN)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _sound(manifest: Record, problems: list[str]) -> Iterator[tuple[str, Any]]:
+    """The fields of a manifest that are of the kind that they must be; of the others it is said."""
+    for name, value in manifest.items():
+        kind = _KINDS.get(name)
+        if kind is None or value is None or (isinstance(value, kind) and not isinstance(value, bool)):
+            yield name, value
+        else:
+            problems.append(f"episode.json: {name} is {value!r:.60}, which is not what this version writes")
 
 
 def _lines(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
