@@ -27,10 +27,11 @@ from uigym.record.withhold import withhold
 from uigym.registry import load
 from uigym.rollout import Request, rollout
 from uigym.store import RunStore
-from uigym.types import Click, Episode, Stop, Type, Wait
+from uigym.types import Cause, Click, Done, Episode, Failure, StepRecord, Stop, Type, Wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 HANDS: Harness = load(str(Path(__file__).parent / "gyms" / "hands.py"))
+BARE = Episode("e", "hands", "show", 0, {}, "", (), Stop.ERROR, failure=Failure(Cause.POLICY, ""))
 APPS = ("desk", "shop", "mail", "plan", "books", "frontdesk", "backroom")
 
 
@@ -201,3 +202,33 @@ async def test_what_is_withheld_is_gone_from_everything(browser: Browser) -> Non
     assert known.notes == {"withheld": {"1": "params.user.password"}}
     assert 'p&"ss w' in repr(known.episode.after)  # the task says it anyway
     assert withhold(demo.episode, [], []).episode is demo.episode
+
+
+async def test_a_password_that_code_types_is_kept_nowhere(browser: Browser, tmp_path: Path) -> None:
+    async with Env(HANDS, browser) as env:
+        await env.reset("show", 0)
+        async with record(env, tmp_path) as demo:
+            for action in (await middle(env, "#word"), Type("hunter22"), await middle(env, "#save")):
+                await env.step(action)
+        assert env.onlooker is None and demo.proof.counts and demo.demo is not None
+    assert demo.demo.notes == {"withheld": {"1": "prompt"}}
+    kept = b"".join(path.read_bytes() for path in sorted(tmp_path.rglob("*.json*")))  # noqa: ASYNC240
+    assert b"hunter22" not in kept and b"[withheld]" in kept
+
+
+@pytest.mark.parametrize("spelt", ["a*b%20c~%22%C3%BC", "a*b+c%7E%22%C3%BC", 'a*b c~\\"\u00fc', "a*b c~&quot;\u00fc"])
+async def test_a_secret_is_found_however_a_page_spells_it(spelt: str) -> None:
+    shown = [StepRecord("", Type('a*b c~"\u00fc')), StepRecord("", Done(), error=f"no {spelt}!")]
+    held = withhold(replace(BARE, steps=tuple(shown), url=f"/?w={spelt}"), [0], [])
+    assert (held.episode.url, held.episode.steps[1].error) == ("/?w=[withheld]", "no [withheld]!")
+
+
+async def test_a_secret_may_be_one_of_our_own_words() -> None:
+    shown = (
+        StepRecord("", Click(1, 2)),
+        StepRecord("", Type("done")),
+        StepRecord("", Type("click")),
+        StepRecord("", Done()),
+    )
+    held = withhold(replace(BARE, steps=shown), [1, 2], [])
+    assert [step.action for step in held.episode.steps] == [Click(1, 2), Type("[withheld]"), Type("[withheld]"), Done()]

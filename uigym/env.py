@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -129,6 +129,8 @@ class Env:
         self.images: dict[str, bytes] = {}
         """PNG by hash: every picture of the current or last episode."""
         self._slot = Slot(harness, browser, product, limits)
+        self.onlooker: Callable[[Action], Awaitable[None]] | None = None
+        """Told of every action just before and just after it is performed; for recorders, never for policies."""
         self._draft: _Draft | None = None
         self._observation: Observation | None = None
 
@@ -362,12 +364,18 @@ class Env:
             if isinstance(action, Invalid):
                 raise ActionRefused(action.reason)
             step_s = self.limits.step_s
+            await self._tell(action)
             self.session.guard.step = len(self._draft.steps)  # a refused action is a step of the episode, too
             acting = self.session.step(action, timeout_s=step_s)
             frame = await within(step_s + GRACE_S, BrowserError, f"performing {action}", acting)
         except ActionRefused as exc:
             return dataclasses.replace(unchanged, error=str(exc))
+        await self._tell(action)
         return self._see(self._draft, frame)
+
+    async def _tell(self, action: Action) -> None:
+        if self.onlooker is not None:
+            await self.onlooker(action)
 
     def _see(self, draft: _Draft, frame: Frame) -> Observation:
         width, height = self.harness.viewport

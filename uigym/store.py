@@ -293,6 +293,18 @@ class EpisodeWriter:
         self._file.close()
 
 
+def digest(folder: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> str:
+    """sha256, hex, of an episode's actions, states and manifest, as they are in its folder.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    found = hashlib.sha256()
+    for name in ("episode.json", "steps.jsonl", "states.json"):
+        found.update(hashlib.sha256(read(folder / name)).digest())
+    return found.hexdigest()
+
+
 # --- records as JSON ---
 
 

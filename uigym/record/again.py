@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from uigym.env import Env
 from uigym.policy import Policy
 from uigym.policy.scripted import NoOpPolicy
+from uigym.record.spelt import secret, spellings
 from uigym.rollout import Finished, Pool, Request
 from uigym.types import Action, Done, Episode, Failure, History, Observation, Verdict
 
@@ -41,6 +42,17 @@ class Wanted:
     def place(self) -> _Place:
         """Task and seed."""
         return self.episode.task, self.episode.seed
+
+    @property
+    def typed(self) -> list[int]:
+        """Numbers of the steps whose text was withheld."""
+        steps = zip(self.actions, self.episode.steps, strict=False)
+        return [number for number, (action, step) in enumerate(steps) if action != step.action]
+
+    @property
+    def secrets(self) -> list[str]:
+        """How what must not be told is spelt."""
+        return spellings(secret(self.texts, self.episode.params))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from uigym.browser.touch import Hand
 from uigym.env import Env
 from uigym.record.attempt import Prove
 from uigym.record.demo import Demo, Proof, write_demo
 from uigym.record.prove import prove as proves
+from uigym.record.withhold import withhold
 from uigym.store import RunStore
-from uigym.types import Done, Episode
+from uigym.types import Action, Done, Episode, Type
 
 
 class Recorded:
@@ -19,7 +22,7 @@ class Recorded:
 
     def __init__(self) -> None:
         self.episode: Episode | None = None
-        """As it was played."""
+        """As it is stored: as it was played, without what was typed into password fields."""
         self.demo: Demo | None = None
         """Its record, with the proof."""
 
@@ -35,6 +38,25 @@ class Recorded:
         return self.demo.proof
 
 
+class Secrets:
+    """What goes into password fields of the running episode."""
+
+    def __init__(self, env: Env):
+        self.steps: set[int] = set()
+        """Numbers of the steps that type it."""
+        self.held: set[str] = set()
+        """What the fields held."""
+        self._env = env
+
+    async def note(self, action: Action) -> None:
+        """Called before and after an action."""
+        value = await Hand(self._env.session).secret()
+        if value:
+            self.held.add(value)
+        if value is not None and isinstance(action, Type):
+            self.steps.add(len(self._env.history))
+
+
 @asynccontextmanager
 async def record(
     env: Env, out: RunStore | Path | str | None = None, *, by: str = "person", prove: Prove = proves
@@ -42,7 +64,7 @@ async def record(
     """Record the episode that `env` has been reset to, from its first step to its end.
 
     If the block does not end the episode itself, by `Answer` or `Done`, it is done when the block is left. A block
-    that raises leaves nothing behind.
+    that raises leaves nothing behind. What is typed into a password field inside the block is not kept.
 
     Args:
         env: With a running episode.
@@ -65,19 +87,23 @@ async def record(
     if not env.episode_id or env.episode is not None:
         raise RuntimeError("no running episode: call reset first, then record what is done in it")
     store = RunStore(out) if isinstance(out, Path | str) else out
-    recorded, name = Recorded(), env.episode_id
-    yield recorded
+    recorded, name, secrets = Recorded(), env.episode_id, Secrets(env)
+    env.onlooker = secrets.note
+    try:
+        yield recorded
+    finally:
+        env.onlooker = None
     if env.episode_id != name:
         raise RuntimeError(f"the episode {name} was left for {env.episode_id}; a demonstration is one episode")
     if env.episode is None:
         await env.step(Done())
     assert env.episode is not None
-    recorded.episode = env.episode
-    width, height = env.harness.viewport
-    demo = Demo(by, "python", width, height, env.episode.scale)
+    held = withhold(env.episode, secrets.steps, secrets.held)
+    recorded.episode = held.episode
+    demo = Demo(by, "python", *env.harness.viewport, env.episode.scale, notes=held.notes)
     if store is not None:
-        store.write(env.episode, env.images)
-    proof = await prove(env.harness, env.episode, demo)
-    recorded.demo = Demo(by, "python", width, height, env.episode.scale, proofs=(proof,))
+        store.write(held.episode, env.images)
+    proof = await prove(env.harness, held.episode, demo, told=held.told)
+    recorded.demo = replace(demo, proofs=(proof,))
     if store is not None:
         write_demo(store, name, recorded.demo)

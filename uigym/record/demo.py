@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from uigym.errors import StoreError, attribute
-from uigym.store import RunStore
+from uigym.store import RunStore, digest
 
+SCHEMA = 1
+"""Of the record."""
 Way = Literal["web", "window", "python", "import", "policy", "takeover"]
 
 
@@ -50,6 +52,10 @@ class Proof:
     def counts(self) -> bool:
         """Whether the demonstration counts."""
         return self.same_state and self.passes and self.idle_fails
+
+
+CHANGED = Proof(False, False, False, reason="the episode's files are not those that were proven: replay it")
+"""What a proof of other files is worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +92,31 @@ def write_demo(store: RunStore, episode_id: str, demo: Demo) -> None:
     """
     path = _path(store, episode_id)
     with attribute(StoreError, f"cannot write {path}"):
+        told = {"schema": SCHEMA, "of": digest(path.parent), **dataclasses.asdict(demo)}
         spare = path.with_name(f".{path.name}.{os.getpid()}")
-        spare.write_text(json.dumps({"schema": 1, **dataclasses.asdict(demo)}) + "\n", encoding="utf-8")
+        spare.write_text(json.dumps(told) + "\n", encoding="utf-8")
         spare.replace(path)
 
 
 def read_demo(store: RunStore, episode_id: str) -> Demo | None:
     """The record beside an episode; None if it has none, as those that `uigym run` wrote.
 
+    Proofs are of the episode as it was written: where its files are others by now, the newest one says so.
+
     Raises:
-        StoreError: It is damaged.
+        StoreError: It is damaged, or of a newer version.
     """
     path = _path(store, episode_id)
     if not path.is_file():
         return None
     with attribute(StoreError, f"{path} is no record of a demonstration"):
         told = json.loads(path.read_text(encoding="utf-8"))
-        del told["schema"]
-        return Demo(**{**told, "proofs": tuple(Proof(**proof) for proof in told["proofs"])})
+        if told.pop("schema") != SCHEMA:
+            raise ValueError("another version of uigym wrote it")
+        proofs, of = tuple(Proof(**proof) for proof in told["proofs"]), told.pop("of", None)
+        if proofs and of not in (None, digest(path.parent)):
+            proofs += (CHANGED,)
+        return Demo(**{**told, "proofs": proofs})
 
 
 def _path(store: RunStore, episode_id: str) -> Path:

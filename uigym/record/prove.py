@@ -16,6 +16,7 @@ from uigym.harness import Harness
 from uigym.record.again import Again, Wanted, play_again
 from uigym.record.alike import diverged_at, recast, refused_at, unlike, without
 from uigym.record.demo import Demo, Proof
+from uigym.record.spelt import cleared
 from uigym.record.vary import variation_of, varied
 from uigym.record.withheld import with_texts, withheld_texts
 from uigym.rollout import Pool
@@ -58,7 +59,7 @@ async def prove(
     else:
         again = await _once(pool, one)
     if (lost := again.lost) is not None:
-        raise _ERRORS[lost.cause](lost.message)
+        raise _ERRORS[lost.cause](cleared(lost.message, one.secrets))
     return proof(harness, again, product_version)
 
 
@@ -98,7 +99,7 @@ def proof(harness: Harness, again: Again, product_version: str = "") -> Proof:
         passes=verdict.success,
         idle_fails=not idle.success,
         diverged_at=diverged_at(recorded, found, again.late),
-        reason="; ".join(reasons),
+        reason=cleared("; ".join(reasons), again.wanted.secrets),
         product_version=product_version,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -21,7 +21,9 @@ from uigym.record.broken import broke_at, shares
 from uigym.record.crew import Deal, Tell, share
 from uigym.record.demo import Demo, Proof, read_demo, write_demo
 from uigym.record.prove import proof, room, want
+from uigym.record.spelt import cleared
 from uigym.record.vary import variation_of, varied
+from uigym.record.withhold import withhold
 from uigym.rollout import Pool
 from uigym.store import RunStore
 from uigym.types import Episode
@@ -171,7 +173,7 @@ class _Part:
         recorded = again.wanted.episode
         item = Item(recorded.id, recorded.task, recorded.seed, len(recorded.steps))
         if (lost := again.lost) is not None:
-            return Replay(item, None, f"lost to the {lost.cause}: {lost.message}")
+            return Replay(item, None, cleared(f"lost to the {lost.cause}: {lost.message}", again.wanted.secrets))
         proven = proof(self.harness, again, self.terms.product_version)
         demo = demo_of(self.store, recorded, self.harness)
         write_demo(self.store, recorded.id, dataclasses.replace(demo, proofs=(*demo.proofs, proven)))
@@ -179,7 +181,9 @@ class _Part:
             return Replay(item, proven)
         differing = shares(recorded, again.episode, self.store.image, lambda name: again.images.get(name, b""))
         if self.kept is not None:
-            self.kept.write(dataclasses.replace(again.episode, id=recorded.id), again.images)
+            typed = [number for number in again.wanted.typed if number < len(again.episode.steps)]
+            found = withhold(dataclasses.replace(again.episode, id=recorded.id), typed, again.wanted.texts)
+            self.kept.write(found.episode, again.images)
         return Replay(item, proven, at=broke_at(recorded, again.episode, differing), shares=differing)
 
 

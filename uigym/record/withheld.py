@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from json import dumps
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 from uigym.errors import ConfigError
 from uigym.record.demo import Demo
+from uigym.record.spelt import spellings
 from uigym.state import Changed
 from uigym.types import Action, Dialog, Episode, Type
 
@@ -77,9 +76,7 @@ def hides(change: Changed, texts: Sequence[str]) -> bool:
     if old is None or new is None:
         return False
     moved = [column for column in {**old, **new} if old.get(column) != new.get(column)]
-    spelt = [
-        form for text in texts if text for form in (text, quote(text, safe=""), quote_plus(text), dumps(text)[1:-1])
-    ]
+    spelt = spellings(texts)
     return bool(spelt) and all(_fits(old.get(column), new.get(column), spelt) for column in moved)
 
 

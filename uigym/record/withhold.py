@@ -7,19 +7,19 @@ else they say "prompt", and whoever replays it has to be told (`uigym.record.wit
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import quote, quote_plus
 
+from uigym.record.spelt import WITHHELD as WITHHELD
+from uigym.record.spelt import cleared, secret, spellings, texts_in
 from uigym.store import episode_from_json, episode_to_json
 from uigym.types import Download, Episode, StepRecord, Type
 
-WITHHELD = "[withheld]"
-"""What is stored in the place of such a text."""
-_SHORTEST = 3
-"""A shorter text would be found everywhere."""
+_OURS = ("params", "instruction", "id", "harness", "task", "group", "stop", "watched", "appearance")
+"""Fields of an episode that the harness and we have written, whatever a password may be."""
+_WORDS = ("action", "kind", "type", "button", "modifiers", "image")
+"""Fields of a step that hold one of our own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,8 @@ def withhold(episode: Episode, steps: Iterable[int], held: Iterable[str]) -> Wit
     told = {number: action.text for number in steps if isinstance(action := episode.steps[number].action, Type)}
     if not told:
         return Withheld(episode, {}, {})
-    known = {text: path for path, text in _texts(episode.params, "params")}
-    secrets = {text for text in (*told.values(), *held) if len(text) >= _SHORTEST and text not in known}
-    clean = _without(episode, sorted(secrets, key=len, reverse=True))
+    known = {text: path for path, text in texts_in(episode.params)}
+    clean = _without(episode, secret((*told.values(), *held), episode.params))
     stored = [_blank(step) if number in told else step for number, step in enumerate(clean.steps)]
     notes = {"withheld": {str(number): known.get(text, "prompt") for number, text in told.items()}}
     return Withheld(replace(clean, steps=tuple(stored)), told, notes)
@@ -58,32 +57,17 @@ def _blank(step: StepRecord) -> StepRecord:
     return replace(step, action=Type(WITHHELD))
 
 
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The texts among parameters, each with its path."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _texts(inner, f"{path}.{name}")
-    elif isinstance(value, str) and value:
-        yield path, value
-
-
 def _without(episode: Episode, secrets: Sequence[str]) -> Episode:
     """The episode with every secret replaced, also as addresses and forms spell it."""
     if not secrets:
         return episode
-    kept = ("params", "instruction", "id", "harness", "task")  # the harness's own words
-    spelt = [
-        form
-        for text in secrets
-        for form in dict.fromkeys((text, quote(text, safe=""), quote_plus(text), _in_json(text)))
-    ]
-    told = {
-        name: value if name in kept else _replaced(value, spelt) for name, value in episode_to_json(episode).items()
-    }
-    return replace(episode_from_json(told), downloads=tuple(_cleared(one, spelt) for one in episode.downloads))
+    spelt, record = spellings(secrets), episode_to_json(episode)
+    told = {name: value if name in _OURS else cleared(value, spelt) for name, value in record.items()}
+    told["steps"] = cleared(record["steps"], spelt, _WORDS)
+    return replace(episode_from_json(told), downloads=tuple(_kept(one, spelt) for one in episode.downloads))
 
 
-def _cleared(download: Download, spelt: Sequence[str]) -> Download:
+def _kept(download: Download, spelt: Sequence[str]) -> Download:
     """A file that the page gave, without what was withheld."""
     content = download.content
     for text in spelt:
@@ -91,17 +75,3 @@ def _cleared(download: Download, spelt: Sequence[str]) -> Download:
     if content == download.content:
         return download
     return replace(download, content=content, size=len(content), sha256=hashlib.sha256(content).hexdigest())
-
-
-def _in_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
-def _replaced(value: Any, spelt: Sequence[str]) -> Any:
-    if isinstance(value, str):
-        for text in spelt:
-            value = value.replace(text, WITHHELD)
-        return value
-    if isinstance(value, Mapping):
-        return {name: _replaced(inner, spelt) for name, inner in value.items()}
-    return [_replaced(inner, spelt) for inner in value] if isinstance(value, list | tuple) else value

@@ -22,7 +22,7 @@ from uigym.viewer import show
 from uigym.viewer.catalog import Run
 from uigym.viewer.filters import ORDERS, Filters
 from uigym.viewer.index import Entry, Index
-from uigym.viewer.reading import Recorded, image_path, read, read_states
+from uigym.viewer.reading import Recorded, image_path, kept_path, read, read_states
 from uigym.viewer.render import STATIC, Links, Renderer
 from uigym.viewer.training import page as training_page
 
@@ -93,12 +93,8 @@ def export_run(run: Run, *, most: int = EPISODES, exact: bool = False) -> str:
     renderer = Renderer(FileLinks())
     if run.kind == "training":
         values = training_page(run, {})
-        names = {
-            frame.image: run.folder / "pictures" / f"{frame.image}.webp"
-            for _, strip in values["episodes"]
-            for frame in strip
-        }
-        kept = _json((name, data_uri(path.read_bytes(), "webp")) for name, path in names.items() if path.is_file())
+        names = dict.fromkeys(frame.image for _, strip in values["episodes"] for frame in strip)
+        kept = _json((name, uri) for name in names if (uri := _kept(run.folder, name)))
         return _file(run.title, renderer, pictures=kept, views=[], listed=("training_main.html.jinja", values))
     entries = Index(run.folder).entries()
     chosen = sorted(entries, key=ORDERS["worst"])[:most]
@@ -174,6 +170,14 @@ def _uri(folder: Path, name: str, exact: bool) -> str:
             image.convert("RGB").save(out, "WEBP", quality=_QUALITY, method=3)
         return data_uri(out.getvalue(), "webp")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return ""
+
+
+def _kept(folder: Path, name: str) -> str:
+    """A picture that a training run kept, as text; empty if it is not there."""
+    try:
+        return data_uri(kept_path(folder, name).read_bytes(), "webp")
+    except (OSError, ValueError):
         return ""
 
 

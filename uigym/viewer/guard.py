@@ -65,7 +65,7 @@ class Guard:
             return f"This server answers to {', '.join(LOOPBACK)} only, not to {host!r:.100}."
         acts = scope["type"] == "websocket" or scope["method"] not in _SAFE
         origin = headers.get("origin", "")
-        if (acts or origin) and urlsplit(origin).netloc != host:
+        if (acts or origin) and origin != f"http://{host}":
             return "Only this server's own pages may ask for that."
         elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         if elsewhere and headers.get("sec-fetch-mode") != "navigate":

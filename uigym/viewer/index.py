@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from uigym.viewer.reading import content, counts, read_record
+
 MOST_WORDS = 240
 """Characters of an instruction or a reason that are kept for the list."""
 _REST_S = 0.7
@@ -79,7 +81,7 @@ class Index:
     def __init__(self, folder: Path):
         self._episodes = folder / "episodes"
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[tuple[int, int], Entry]] = {}
+        self._known: dict[str, tuple[tuple[int, ...], Entry]] = {}
         self._sorted: list[Entry] = []
         self._looked = float("-inf")
         self.version = 0
@@ -107,7 +109,9 @@ class Index:
     def _refresh(self) -> None:
         found = {}
         for name, folder in self._folders():
-            stamp = (_changed(f"{folder}/episode.json"), _changed(f"{folder}/demo.json"))
+            stamp = tuple(_changed(f"{folder}/{file}") for file in ("episode.json", "demo.json"))
+            if stamp[1]:  # proven are the files beside it
+                stamp += tuple(_changed(f"{folder}/{file}") for file in ("steps.jsonl", "states.json"))
             if not stamp[0]:
                 continue
             old = self._known.get(name)
@@ -128,15 +132,14 @@ class Index:
 def read_entry(folder: Path, changed_ns: int = 0) -> Entry:
     """The entry of an episode's folder; one that is damaged says so."""
     try:
-        told = json.loads((folder / "episode.json").read_bytes())
+        told = json.loads(content(folder / "episode.json"))
         entry = _entry(folder.name, told, changed_ns / 1e9)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
         return Entry(
             folder.name, "", "", 0, "", "", None, None, "", "", why, 0, 0, 0.0, 0, "", changed_ns / 1e9, damaged=why
         )
-    demo = folder / "demo.json"
-    return _with_demo(entry, demo) if demo.is_file() else entry
+    return _with_demo(entry, folder) if (folder / "demo.json").is_file() else entry
 
 
 def _entry(name: str, told: Mapping[str, Any], at: float) -> Entry:
@@ -163,15 +166,13 @@ def _entry(name: str, told: Mapping[str, Any], at: float) -> Entry:
     )
 
 
-def _with_demo(entry: Entry, path: Path) -> Entry:
-    try:
-        told = json.loads(path.read_bytes())
-        proofs, by = told["proofs"], str(told["by"])
-        last = proofs[-1] if proofs else None
-        counts = bool(last and last["same_state"] and last["passes"] and last["idle_fails"])
-    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+def _with_demo(entry: Entry, folder: Path) -> Entry:
+    problems: list[str] = []
+    told = read_record(folder, problems)
+    if problems and not told["proofs"]:
         return replace(entry, proven="unproven")
-    return replace(entry, by=by, proven="counts" if counts else "fails" if last else "unproven")
+    proven: Mapping[bool | None, Proven] = {True: "counts", False: "fails", None: "unproven"}
+    return replace(entry, by=str(told.get("by") or ""), proven=proven[counts(told)])
 
 
 def _changed(path: str) -> int:

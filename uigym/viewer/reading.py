@@ -7,20 +7,28 @@ wants to see the rest.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from uigym.record.demo import CHANGED
 from uigym.report.film import caption, png_size
 from uigym.state import State, state_from_json
-from uigym.store import step_from_json
+from uigym.store import digest, step_from_json
 from uigym.types import NOTHING_OPEN, Invalid, StepRecord
 
 Record = Mapping[str, Any]
 HASH = frozenset("0123456789abcdef")
 UNREADABLE = (OSError, ValueError, RecursionError)
 """What reading JSON that a stranger may have written can end in."""
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("refusals", "console", "watched", "downloads"), list),
+    **dict.fromkeys(("verdict", "failure", "params", "appearance"), dict),
+    **dict.fromkeys(("scale", "wall_s"), (int, float)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +87,38 @@ def read(folder: Path, episode_id: str) -> Recorded | None:
     if not (place / "episode.json").is_file():
         return None
     problems: list[str] = []
-    manifest = _object(place / "episode.json", problems)
+    manifest = dict(_sound(_object(place / "episode.json", problems), problems))
     steps = list(_lines(place / "steps.jsonl", problems))
     told = manifest.get("num_steps")
     if isinstance(told, int) and len(steps) != told:
         problems.append(f"steps.jsonl has {len(steps)} whole lines, the manifest says {told}")
-    demo = _object(place / "demo.json", problems) if (place / "demo.json").is_file() else None
+    demo = read_record(place, problems) if (place / "demo.json").is_file() else None
     return Recorded(episode_id, folder, manifest, steps, demo, tuple(problems))
+
+
+def read_record(place: Path, problems: list[str]) -> Record:
+    """The record of a demonstration in an episode's folder; the last proof says so if it is not of these files."""
+    told = _object(place / "demo.json", problems)
+    notes, proofs = told.get("notes"), told.get("proofs")
+    found = [_proof(each) for each in proofs if isinstance(each, dict)] if isinstance(proofs, list) else []
+    try:
+        if found and told.get("of") not in (None, digest(place, content)):
+            found.append(asdict(CHANGED))
+    except (OSError, ValueError) as error:
+        problems.append(f"it cannot be told what was proven: {error}")
+        found.append(asdict(CHANGED))
+    return {**told, "notes": notes if isinstance(notes, dict) else {}, "proofs": found}
+
+
+def counts(record: Record) -> bool | None:
+    """Whether the newest proof of such a record says that it counts; None if it has none."""
+    last = record["proofs"][-1:]
+    return all(last[0].get(name) is True for name in ("same_state", "passes", "idle_fails")) if last else None
+
+
+def _proof(told: Record) -> dict[str, Any]:
+    at = told.get("diverged_at")
+    return {**told, "diverged_at": at if isinstance(at, int) else None}
 
 
 def read_states(folder: Path, episode_id: str) -> States:
@@ -97,7 +130,7 @@ def read_states(folder: Path, episode_id: str) -> States:
     except (KeyError, TypeError, AttributeError) as error:
         problems.append(f"states.json is not what this version writes ({type(error).__name__}: {error})")
         before = after = State()
-    network = tuple(each for each in told.get("network") or () if isinstance(each, dict))
+    network = tuple(each for each in _list(told.get("network")) if isinstance(each, dict))
     page = told.get("page")
     return States(before, after, network, page if isinstance(page, dict) else None, "; ".join(problems))
 
@@ -106,18 +139,49 @@ def image_path(folder: Path, name: str) -> Path:
     """Where the picture of that hash is, or would be.
 
     Raises:
-        ValueError: It is no hash, so that no address leads out of the folder.
+        ValueError: It is no hash, or no file of the folder, so that no address and no link leads out of it.
     """
-    return folder / "images" / checked(name)[:2] / f"{name}.png"
+    return inside(folder, folder / "images" / checked(name)[:2] / f"{name}.png")
+
+
+def kept_path(folder: Path, name: str) -> Path:
+    """Where the picture of that hash is that a training run kept, or would be.
+
+    Raises:
+        ValueError: As with `image_path`.
+    """
+    return inside(folder, folder / "pictures" / f"{checked(name)}.webp")
 
 
 def file_path(folder: Path, name: str) -> Path:
     """Where the downloaded file of that hash is, or would be.
 
     Raises:
-        ValueError: It is no hash.
+        ValueError: As with `image_path`.
     """
-    return folder / "files" / checked(name)[:2] / name
+    return inside(folder, folder / "files" / checked(name)[:2] / name)
+
+
+def inside(folder: Path, path: Path) -> Path:
+    """The path, if it is nothing else than a file of the run, or not there.
+
+    Raises:
+        ValueError: It leads out of the folder, or is a pipe or a device, which would never end.
+    """
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise ValueError(f"{path.name} leads out of the run's folder")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path.name} is no file")
+    return path
+
+
+def content(path: Path) -> bytes:
+    """Of a file in an episode's folder.
+
+    Raises:
+        OSError, ValueError: It cannot be read, or is none of the run's.
+    """
+    return inside(path.parents[2], path).read_bytes()
 
 
 def checked(name: str) -> str:
@@ -145,11 +209,25 @@ def step_of(record: Record) -> StepRecord:
         return StepRecord(str(record.get("image") or ""), action, str(record.get("text") or ""), open=NOTHING_OPEN)
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _sound(manifest: Record, problems: list[str]) -> Iterator[tuple[str, Any]]:
+    """The fields of a manifest that are of the kind that they must be; of the others it is said."""
+    for name, value in manifest.items():
+        kind = _KINDS.get(name)
+        if kind is None or value is None or (isinstance(value, kind) and not isinstance(value, bool)):
+            yield name, value
+        else:
+            problems.append(f"episode.json: {name} is {value!r:.60}, which is not what this version writes")
+
+
 def _lines(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        problems.append(f"{path.name} cannot be read: {error.strerror}")
+        lines = content(path).split(b"\n")
+    except (OSError, ValueError) as error:
+        problems.append(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}")
         return
     if lines.pop():
         problems.append(f"the last line of {path.name} was cut off")
@@ -166,7 +244,7 @@ def _lines(path: Path, problems: list[str]) -> Iterator[dict[str, Any]]:
 
 def _object(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(content(path))
     except UNREADABLE as error:
         problems.append(f"{path.name} cannot be read: {error}")
         return {}

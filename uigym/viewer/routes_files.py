@@ -8,7 +8,7 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 
-from uigym.viewer.reading import checked, file_path, image_path
+from uigym.viewer.reading import file_path, image_path, kept_path
 from uigym.viewer.shared import FOREVER, Viewer
 
 _ALONE = {"content-security-policy": "sandbox; default-src 'none'", **FOREVER}
@@ -30,7 +30,7 @@ def add_to(app: FastAPI, viewer: Viewer) -> None:
 
     @app.get("/runs/{name}/kept/{image}.webp")
     def kept(name: str, image: str) -> Response:
-        return _file(lambda: viewer.run(name).folder / "pictures" / f"{checked(image)}.webp", "image/webp")
+        return _file(lambda: kept_path(viewer.run(name).folder, image), "image/webp")
 
     @app.get("/runs/{name}/files/{sha256}/{title}")
     def file(name: str, sha256: str, title: str) -> Response:
