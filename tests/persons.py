@@ -39,6 +39,12 @@ from uigym.types import (
 )
 
 COMES_MS = 60_000
+# A picture that is exchanged for the next meanwhile cannot be decoded: then the next is waited for.
+DECODED = """async image => {
+  for (let tries = 0; tries < 100; tries++) {
+    try { return await image.decode() } catch { await new Promise(done => setTimeout(done, 50)) }
+  }
+}"""
 
 
 class Person:
@@ -60,7 +66,8 @@ class Person:
 
     async def showing(self) -> None:
         await self.phase("showing")
-        await self.page.locator("#picture").evaluate("image => image.decode()")
+        # One that is exchanged for the next meanwhile cannot be decoded: then the next is waited for.
+        await self.page.locator("#picture").evaluate(DECODED)
 
     async def at(self, x: float, y: float) -> tuple[float, float]:
         """Where a point of the product is on the page."""
