@@ -95,6 +95,12 @@ class Person:
         assert self.studio.live is not None
         return [act.action for act in self.studio.live.reducer.acts()]
 
+    async def did(self, action: Action, within_s: float) -> None:
+        """Wait until this is what was done last; what is pasted, for one, is asked of the clipboard first."""
+        async with asyncio.timeout(within_s):
+            while self.acts()[-1:] != [action]:
+                await self.settled()
+
     async def do(self, action: Action) -> None:
         """What a policy does in one go, with the hands."""
         page, mouse = self.page, self.page.mouse
