@@ -267,7 +267,7 @@ async def test_what_is_copied_in_the_product_can_be_pasted_there_and_elsewhere(t
         await keys.press("Control+c")
         await person.settled()
         async with asyncio.timeout(20):  # it comes from the product's clipboard into the person's
-            while await person.page.evaluate("navigator.clipboard.readText()") != "Bo":
+            while await person.page.evaluate("navigator.clipboard.readText()") != "Bo":  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.05)
         await person.click("#memo")
         await keys.press("Control+v")
