@@ -7,15 +7,15 @@ own. The end is a message without a tool. Pictures are by path: give `source` th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from uigym.exchange.calls import definitions
 from uigym.exchange.conversation import Reply
 from uigym.exchange.demonstration import Demonstration, Taken
-from uigym.exchange.ending import closing, spoken
-from uigym.exchange.formats import Lines, Options, Pictures, Wording, Write
+from uigym.exchange.ending import spoken
+from uigym.exchange.formats import Pictures
+from uigym.exchange.lines import lines
 from uigym.exchange.told import Told, files, objects, picture
 from uigym.policy.chat import told as told_after
 from uigym.policy.codecs.granted import ARGUMENTS
@@ -23,19 +23,6 @@ from uigym.policy.codecs.granted import ARGUMENTS
 CODEC = "anthropic"
 TOOLSETS = {"computer": "computer_toolset_20260801", "browser": "browser_toolset_20260801"}
 _OF_BROWSER = ("navigate", "switch_tab")
-
-
-@contextmanager
-def writing(out: Path, options: Options, wording: Wording) -> Iterator[Write]:
-    """Writes `out`/SPLIT.jsonl and `out`/images."""
-    pictures = Pictures(out)
-    with Lines(out) as lines:
-
-        def write(demonstration: Demonstration) -> None:
-            said = [closing(taken) or wording.say(CODEC, taken) for taken in demonstration.steps()]
-            lines.write(f"{demonstration.split}.jsonl", _record(demonstration, said, pictures))
-
-        yield write
 
 
 def _record(demonstration: Demonstration, said: list[Any], pictures: Pictures) -> dict[str, Any]:
@@ -47,6 +34,9 @@ def _record(demonstration: Demonstration, said: list[Any], pictures: Pictures) -
         messages += _turn(demonstration, taken, words, pictures)
     used = [block for message in messages for block in message["content"] if block["type"] == "tool_use"]
     return {"tools": _tools(used), "messages": messages, "uigym": {**demonstration.about(), "codec": CODEC}}
+
+
+writing = lines(CODEC, _record)
 
 
 def _turn(demonstration: Demonstration, taken: Taken, words: Any, pictures: Pictures) -> Iterator[dict[str, Any]]:

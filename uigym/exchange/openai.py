@@ -7,32 +7,19 @@ data URLs before sending it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from uigym.exchange.calls import definitions
 from uigym.exchange.conversation import Reply
 from uigym.exchange.demonstration import Demonstration, Taken
-from uigym.exchange.ending import closing, spoken
-from uigym.exchange.formats import Lines, Options, Pictures, Wording, Write
+from uigym.exchange.ending import spoken
+from uigym.exchange.formats import Pictures
+from uigym.exchange.lines import lines
 from uigym.exchange.told import Told, files, objects, picture
 from uigym.policy.chat import told as told_after
 
 CODEC = "openai"
-
-
-@contextmanager
-def writing(out: Path, options: Options, wording: Wording) -> Iterator[Write]:
-    """Writes `out`/SPLIT.jsonl and `out`/images."""
-    pictures = Pictures(out)
-    with Lines(out) as lines:
-
-        def write(demonstration: Demonstration) -> None:
-            said = [closing(taken) or wording.say(CODEC, taken) for taken in demonstration.steps()]
-            lines.write(f"{demonstration.split}.jsonl", _record(demonstration, said, pictures))
-
-        yield write
 
 
 def _record(demonstration: Demonstration, said: list[Any], pictures: Pictures) -> dict[str, Any]:
@@ -44,6 +31,9 @@ def _record(demonstration: Demonstration, said: list[Any], pictures: Pictures) -
         items += _items(demonstration, taken, words, pictures)
     used = {item["name"] for item in items if item["type"] == "function_call"}
     return {"tools": _tools(used), "input": items, "uigym": {**demonstration.about(), "codec": CODEC}}
+
+
+writing = lines(CODEC, _record)
 
 
 def _items(demonstration: Demonstration, taken: Taken, words: Any, pictures: Pictures) -> Iterator[dict[str, Any]]:
